@@ -1,0 +1,1 @@
+"""Who plays: bots, search, trained policies, the arena."""

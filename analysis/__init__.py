@@ -1,0 +1,1 @@
+"""Study the games: paired rollouts, charts, reports."""

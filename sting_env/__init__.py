@@ -1,0 +1,32 @@
+"""Sting: a rummy with wilds and word cards, hidden hands, 2 to 6 players.
+
+`StingGame` is the batch engine, `env` and `raw_env` the PettingZoo AEC environment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sting_env.config import VARIANTS, StingConfig, variant
+from sting_env.game import StingGame
+
+__all__ = ["VARIANTS", "StingConfig", "StingGame", "env", "make_game", "raw_env", "variant"]
+
+
+def make_game(**options: Any) -> StingGame:
+    """Return Sting with these options (see `StingConfig`)."""
+    return StingGame(**options)
+
+
+def raw_env(render_mode: str | None = None, **options: Any) -> Any:
+    """Return the PettingZoo AEC environment without wrappers: `raw_env(num_players=3)`."""
+    from tabletop.adapters.aec import raw_env as make
+
+    return make(make_game(**options), render_mode)
+
+
+def env(render_mode: str | None = None, **options: Any) -> Any:
+    """Return the PettingZoo AEC environment with the usual wrappers: `env(num_players=3, render_mode="ansi")`."""
+    from tabletop.adapters.aec import env as make
+
+    return make(make_game(**options), render_mode)

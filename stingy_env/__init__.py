@@ -1,0 +1,1 @@
+"""Stingy, the tile game, as an environment."""

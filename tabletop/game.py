@@ -1,0 +1,507 @@
+"""The batch protocol: `BatchGame` is what every game is to every user, `GameSpec` what is fixed about it.
+
+A game is a frozen configuration with methods and holds no position. A batch of positions is one numpy structured array
+`[B]`, a record for each game; a single game is a batch of one. A game package supplies five kernels for one record (see
+`tabletop.loops`), its dtypes and its texts; checks, allocation, lanes and threads are here.
+
+Letters: B lanes, A actions, D observation bytes, P players (the most the game allows).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tabletop import bits, loops, seeding
+from tabletop.jit import bind
+
+Array = NDArray[Any]
+NO_PLAYER = -1
+
+
+class IllegalActionError(ValueError):
+    """An action that the rules do not allow; nothing was changed."""
+
+
+class PositionError(ValueError):
+    """A position that no game can reach by its rules, or that is not written as one."""
+
+
+def state_dtype(num_actions: int, max_players: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype:
+    """Return the record dtype of a game: the fields every game has, then its own.
+
+    Elements are `np.record`, so that `states[b].phase` reads the same in and out of compiled code.
+    """
+    common = [
+        ("seed", "u8"),  # the lane's seed; streams of all its episodes derive from it
+        ("rng_key", "u8"),  # key of this episode's stream (seeding.derive)
+        ("legal", "u8", (bits.num_words(num_actions),)),  # legal actions of the current player, as bits
+        ("episode", "u4"),  # how many episodes this lane has begun, less one
+        ("decision", "u4"),  # decisions made in this episode
+        ("rewards", "f4", (max_players,)),  # of the last step
+        ("returns", "f4", (max_players,)),  # summed over the episode
+        ("current_player", "i1"),  # who decides; NO_PLAYER when over
+        ("phase", "i1"),  # the game's Phase
+        ("num_players", "i1"),  # of this lane
+    ]
+    return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
+
+
+def observation_dtype(fields: Sequence[tuple[str, tuple[int, ...]]]) -> np.dtype:
+    """Return a dtype of int8 fields without padding, so that a view as int8 is the flat vector."""
+    dtype = np.dtype([(name, "i1", shape) if shape else (name, "i1") for name, shape in fields])
+    return np.dtype((np.record, dtype))
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """A game's compiled rules for one record; `tabletop.loops` says what each does."""
+
+    deal: Callable[..., Any]
+    apply: Callable[..., Any]
+    observe: Callable[..., Any]
+    observe_all: Callable[..., Any]
+    redeal: Callable[..., Any]
+
+
+class Loops:
+    """The lane loops of one game, compiled when first used."""
+
+    def __init__(self, owner: str, kernels: Kernels) -> None:
+        self.owner = owner
+        self.kernels = kernels
+
+    @cached_property
+    def start(self) -> Any:
+        return bind(loops.start_episode, self.owner, deal=self.kernels.deal)
+
+    @cached_property
+    def reset(self) -> Any:
+        return bind(loops.reset_lanes, self.owner, start=self.start)
+
+    @cached_property
+    def first_illegal(self) -> Any:
+        return bind(loops.first_illegal, self.owner)
+
+    @cached_property
+    def first_illegal_of(self) -> Any:
+        return bind(loops.first_illegal_of, self.owner)
+
+    @cached_property
+    def step(self) -> Any:
+        return bind(loops.step_lanes, self.owner, apply=self.kernels.apply)
+
+    @cached_property
+    def step_some(self) -> Any:
+        return bind(loops.step_some, self.owner, apply=self.kernels.apply)
+
+    @cached_property
+    def mask(self) -> Any:
+        return bind(loops.mask_lanes, self.owner)
+
+    @cached_property
+    def observe(self) -> Any:
+        return bind(loops.observe_lanes, self.owner, observe=self.kernels.observe)
+
+    @cached_property
+    def observe_all(self) -> Any:
+        return bind(loops.observe_all_lanes, self.owner, observe_all=self.kernels.observe_all)
+
+    @cached_property
+    def redeal(self) -> Any:
+        return bind(loops.redeal_lanes, self.owner, redeal=self.kernels.redeal)
+
+    @cached_property
+    def advance(self) -> Any:
+        kernels = self.kernels
+        return bind(loops.advance_lanes, self.owner, apply=kernels.apply, observe=kernels.observe, start=self.start)
+
+    @cached_property
+    def random_actions(self) -> Any:
+        return bind(loops.random_actions, self.owner)
+
+    def play(self, choose: Any, bots: str) -> Any:
+        """Return the playout loop of this game with compiled bots `choose`; `bots` names them for the cache."""
+        owner = f"{self.owner}_{bots}"
+        kernels = self.kernels
+        return bind(loops.play_lanes, owner, apply=kernels.apply, observe=kernels.observe, choose=choose)
+
+
+@dataclass(frozen=True)
+class ObservationField:
+    """One field of an observation, for people: `describe_observation` prints a table of them."""
+
+    name: str
+    shape: tuple[int, ...]
+    meaning: str
+    public: bool = True
+
+
+@dataclass(frozen=True)
+class GameSpec:
+    """What is fixed about a game whatever its configuration."""
+
+    name: str  # "sting-v0"
+    title: str  # "Sting"
+    min_players: int
+    max_players: int
+    num_actions: int
+    phases: tuple[str, ...]
+    state_dtype: np.dtype
+    observation_dtype: np.dtype
+    full_observation_dtype: np.dtype
+    observation_fields: tuple[ObservationField, ...]
+
+    @property
+    def observation_size(self) -> int:
+        """Number of int8 values in an observation, D."""
+        return self.observation_dtype.itemsize
+
+    def observation_slices(self) -> dict[str, slice]:
+        """Return where each field lies in the flat vector."""
+        fields = self.observation_dtype.fields or {}
+        return {name: slice(offset, offset + dtype.itemsize) for name, (dtype, offset, *_) in fields.items()}
+
+
+class BatchGame(ABC):
+    """One configuration of one game, for batches of positions.
+
+    A game package derives from it and sets `spec`, `loops`, `config_type`, `action_to_string`, `string_to_action`,
+    `to_dict` and `write_position`; everything else is here.
+    """
+
+    spec: ClassVar[GameSpec]
+    loops: ClassVar[Loops]
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+        self.rules: Any = config.compiled()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.config!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.config == other.config  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.config))
+
+    @property
+    def num_players(self) -> int:
+        """Players of a lane, unless `reset` says otherwise."""
+        return int(self.config.num_players)
+
+    @property
+    def num_actions(self) -> int:
+        """Size of the action space, A."""
+        return self.spec.num_actions
+
+    # Positions ------------------------------------------------------------------------------------------------------
+
+    def new_states(self, batch_size: int) -> Array:
+        """Return records [B] that hold no game yet: `reset` them."""
+        if batch_size < 0:
+            raise ValueError(f"batch_size must be at least 0, not {batch_size}")
+        states = np.zeros(batch_size, self.spec.state_dtype)
+        states["current_player"] = NO_PLAYER
+        states["phase"] = len(self.spec.phases) - 1
+        return states
+
+    def reset(
+        self, states: Array, seeds: ArrayLike, lanes: ArrayLike | None = None, num_players: ArrayLike | None = None
+    ) -> None:
+        """Begin a game in every lane, or in `lanes` [L], in place.
+
+        seeds: uint64 [L] or a scalar, which is spread over the lanes (`seeding.spread`). num_players: int [L] or a
+        scalar; lanes of one batch may differ. Same seed, same game, whatever the batch. Raises ValueError for a player
+        count that the game or the configuration does not allow.
+        """
+        self._check_states(states)
+        chosen = np.arange(len(states)) if lanes is None else self._check_lanes(states, lanes)
+        size = len(chosen)
+        if np.ndim(seeds) == 0:
+            seed_array = seeding.spread(int(seeds), size)  # type: ignore[arg-type]
+        else:
+            seed_array = self._as_seeds(seeds, size)
+        counts = np.full(size, self.num_players) if num_players is None else np.asarray(num_players)
+        counts = np.ascontiguousarray(np.broadcast_to(counts, (size,)), dtype=np.int64)
+        for count in np.unique(counts):
+            self.check_num_players(int(count))
+        self.loops.reset(self.rules, states, raw_bytes(states), chosen, seed_array, counts)
+
+    def check_num_players(self, count: int) -> None:
+        """Raise ValueError if a lane can't have `count` players under this configuration."""
+        low, high = self.spec.min_players, self.spec.max_players
+        if not low <= count <= high:
+            raise ValueError(f"num_players must be {low} to {high} in {self.spec.title}, not {count}")
+
+    # Decisions ------------------------------------------------------------------------------------------------------
+
+    def current_player(self, states: Array) -> Array:
+        """Return who decides in each lane: int8 [B], NO_PLAYER when over."""
+        return np.array(states["current_player"])
+
+    def legal_action_mask(self, states: Array, out: Array | None = None) -> Array:
+        """Return the legal actions of the current player: bool [B, A], all False when over. `out` is written."""
+        self._check_states(states)
+        if out is None:
+            out = np.empty((len(states), self.num_actions), np.bool_)
+        self._check_out(out, (len(states), self.num_actions), "out")
+        self.loops.mask(states, out.view(np.uint8))
+        return out
+
+    def observe(self, states: Array, observer: ArrayLike | None = None, out: Array | None = None) -> Array:
+        """Return what a player may know: structured int8 records [B].
+
+        observer: int or int [B]; None is the current player of each lane (player 0 where the game is over). `out` is
+        written in place. `obs.view(np.int8).reshape(B, -1)` is the flat vector (see `flat`).
+        """
+        self._check_states(states)
+        if out is None:
+            out = np.empty(len(states), self.spec.observation_dtype)
+        if out.dtype != self.spec.observation_dtype or len(out) != len(states):
+            raise ValueError(f"out must be records of {self.spec.name}'s observation dtype [{len(states)}]")
+        self.loops.observe(self.rules, states, self._as_observers(states, observer), out, raw_bytes(out))
+        return out
+
+    def observe_all(self, states: Array) -> Array:
+        """Return everything, hidden cards too, as structured int8 records [B]: for critics, never for players."""
+        self._check_states(states)
+        out = np.empty(len(states), self.spec.full_observation_dtype)
+        self.loops.observe_all(self.rules, states, out, raw_bytes(out))
+        return out
+
+    def step(self, states: Array, actions: ArrayLike, lanes: ArrayLike | None = None, num_threads: int = 1) -> None:
+        """Carry out one action in every lane, or in `lanes` [L], in place; a lane that is over ignores its action.
+
+        actions: integers [B] or [L]. Raises IllegalActionError naming the lane, and then no lane has changed.
+        """
+        self._check_states(states)
+        if lanes is not None:
+            chosen = self._check_lanes(states, lanes)
+            moves = self._as_actions(actions, len(chosen))
+            bad = self.loops.first_illegal_of(states, chosen, moves)
+            if bad >= 0:
+                raise self._illegal(states, int(chosen[bad]), int(moves[bad]))
+            self.loops.step_some(self.rules, states, chosen, moves)
+            return
+        moves = self._as_actions(actions, len(states))
+        bad = self.loops.first_illegal(states, moves)
+        if bad >= 0:
+            raise self._illegal(states, int(bad), int(moves[bad]))
+        shard(num_threads, len(states), lambda part: self.loops.step(self.rules, states[part], moves[part]))
+
+    def advance(
+        self,
+        states: Array,
+        actions: ArrayLike,
+        *,
+        rewards: Array | None = None,
+        terminated: Array | None = None,
+        mask: Array | None = None,
+        observation: Array | None = None,
+        autoreset: bool = True,
+        num_threads: int = 1,
+    ) -> None:
+        """Step all lanes, begin the next episode where one ended, write what follows: one pass, no Python per lane.
+
+        rewards float32 [B, P] and terminated bool [B] are of the step; mask bool [B, A] and observation records [B] are
+        of the decision that follows it. What is not given is not written. The result is the same for any `num_threads`.
+        """
+        self._check_states(states)
+        size = len(states)
+        moves = self._as_actions(actions, size)
+        bad = self.loops.first_illegal(states, moves)
+        if bad >= 0:
+            raise self._illegal(states, int(bad), int(moves[bad]))
+        if rewards is None:
+            rewards = np.empty((0, 0), np.float32)
+        else:
+            self._check_out(rewards, (size, self.spec.max_players), "rewards", np.float32)
+        if terminated is None:
+            terminated = np.empty(0, np.bool_)
+        else:
+            self._check_out(terminated, (size,), "terminated")
+        if mask is None:
+            mask = np.empty((0, 0), np.bool_)
+        else:
+            self._check_out(mask, (size, self.num_actions), "mask")
+        if observation is None:
+            observation = np.empty(0, self.spec.observation_dtype)
+        elif observation.dtype != self.spec.observation_dtype or len(observation) != size:
+            raise ValueError(f"observation must be records of {self.spec.name}'s observation dtype [{size}]")
+        raw, mask_bytes, out_raw = raw_bytes(states), mask.view(np.uint8), raw_bytes(observation)
+
+        def run(part: slice) -> None:
+            self.loops.advance(
+                self.rules,
+                states[part],
+                raw[part],
+                moves[part],
+                rewards[part],
+                terminated[part],
+                mask_bytes[part],
+                observation[part],
+                out_raw[part],
+                autoreset,
+            )
+
+        shard(num_threads, size, run)
+
+    def random_actions(self, states: Array, seeds: Array, out: Array | None = None) -> Array:
+        """Return a legal action for every lane, uniformly: int64 [B]. seeds: uint64 [B]; lanes that are over get 0."""
+        if out is None:
+            out = np.empty(len(states), np.int64)
+        self.loops.random_actions(states, seeds, out)
+        return out
+
+    # Outcomes -------------------------------------------------------------------------------------------------------
+
+    def rewards(self, states: Array) -> Array:
+        """Return the rewards of the last step: float32 [B, P], zero for seats not taken."""
+        return np.array(states["rewards"])
+
+    def returns(self, states: Array) -> Array:
+        """Return the rewards summed over the episode: float32 [B, P]."""
+        return np.array(states["returns"])
+
+    def terminated(self, states: Array) -> Array:
+        """Return whether each game is over: bool [B]."""
+        return np.asarray(states["current_player"] == NO_PLAYER)
+
+    # Search ---------------------------------------------------------------------------------------------------------
+
+    def determinize(self, states: Array, observer: ArrayLike | None, seeds: ArrayLike, worlds: int = 1) -> Array:
+        """Return records [B * worlds] that `observer` can't tell from `states`, hidden cards dealt anew.
+
+        Record `b * worlds + w` is world w of lane b. Everything `observer` (int, int [B], or None for the current
+        player) can't know is dealt uniformly, hand sizes and public facts kept; each record has a fresh random stream,
+        so that no search can read the future. seeds: uint64 [B].
+        """
+        self._check_states(states)
+        if worlds < 1:
+            raise ValueError(f"worlds must be at least 1, not {worlds}")
+        out = np.repeat(states, worlds)
+        observers = self._as_observers(states, observer)
+        observers = np.where(observers < 0, np.maximum(states["current_player"], 0), observers)
+        self.loops.redeal(self.rules, out, observers, self._as_seeds(seeds, len(states)), worlds)
+        return out
+
+    # Texts ----------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def action_to_string(self, action: int) -> str:
+        """Return an action in words; `string_to_action` reads it back."""
+
+    @abstractmethod
+    def string_to_action(self, text: str) -> int:
+        """Return the action written as `text`; ValueError if there is none."""
+
+    @abstractmethod
+    def to_dict(self, state: Any) -> dict[str, Any]:
+        """Return one record as JSON-ready values, hidden cards and all."""
+
+    @abstractmethod
+    def from_dict(self, position: Mapping[str, Any]) -> Array:
+        """Return records [1] holding `position`; PositionError says what is impossible about it."""
+
+    @abstractmethod
+    def to_text(self, state: Any, observer: int | None = None) -> str:
+        """Return one record as a picture in text: what `observer` may see, or everything for None."""
+
+    def describe_observation(self) -> str:
+        """Return a table of the observation: field, slice, shape, public or private, meaning."""
+        slices = self.spec.observation_slices()
+        rows = [("field", "slice", "shape", "who knows", "meaning")]
+        for field in self.spec.observation_fields:
+            place = slices[field.name]
+            shape = "x".join(map(str, field.shape)) or "1"
+            who = "public" if field.public else "private"
+            rows.append((field.name, f"{place.start}:{place.stop}", shape, who, field.meaning))
+        widths = [max(len(row[c]) for row in rows) for c in range(4)]
+        lines = ("  ".join([*(cell.ljust(w) for cell, w in zip(row[:4], widths, strict=True)), row[4]]) for row in rows)
+        return "\n".join(lines)
+
+    # Checks ---------------------------------------------------------------------------------------------------------
+
+    def _check_states(self, states: Array) -> None:
+        if getattr(states, "dtype", None) != self.spec.state_dtype or states.ndim != 1:
+            raise TypeError(f"states must be a one-dimensional array of {self.spec.name} records: game.new_states(B)")
+
+    def _check_lanes(self, states: Array, lanes: ArrayLike) -> Array:
+        chosen = np.ascontiguousarray(lanes, dtype=np.int64)
+        if chosen.size and (chosen.min() < 0 or chosen.max() >= len(states)):
+            raise IndexError(f"lanes must be 0 to {len(states) - 1}, not {chosen.min()} to {chosen.max()}")
+        return chosen
+
+    def _check_out(self, out: Array, shape: tuple[int, ...], name: str, dtype: Any = np.bool_) -> None:
+        if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
+            raise ValueError(f"{name} must be a contiguous {np.dtype(dtype)} array {list(shape)}, not {out.dtype} {list(out.shape)}")
+
+    def _as_seeds(self, seeds: ArrayLike, size: int) -> Array:
+        array = np.asarray(seeds)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"seeds must be integers, not {array.dtype}")
+        array = np.ascontiguousarray(array, dtype=np.uint64)
+        if array.shape != (size,):
+            raise ValueError(f"seeds must have shape [{size}], not {list(array.shape)}")
+        return array
+
+    def _as_actions(self, actions: ArrayLike, size: int) -> Array:
+        array = np.asarray(actions)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"actions must be integers, not {array.dtype}")
+        array = np.ascontiguousarray(array, dtype=np.int64)
+        if array.shape != (size,):
+            raise ValueError(f"actions must have shape [{size}], not {list(array.shape)}")
+        return array
+
+    def _as_observers(self, states: Array, observer: ArrayLike | None) -> Array:
+        if observer is None:
+            return np.full(len(states), -1, np.int64)
+        observers = np.ascontiguousarray(np.broadcast_to(np.asarray(observer), (len(states),)), dtype=np.int64)
+        if len(states) and (observers.min() < 0 or (observers >= states["num_players"]).any()):
+            raise ValueError("observer must be a player of its lane: 0 to num_players - 1")
+        return observers
+
+    def _illegal(self, states: Array, lane: int, action: int) -> IllegalActionError:
+        state = states[lane]
+        legal = np.flatnonzero(self.legal_action_mask(states[lane : lane + 1])[0])
+        words = ", ".join(self.action_to_string(int(a)) for a in legal)
+        known = 0 <= action < self.num_actions
+        name = f"{self.action_to_string(action)!r} ({action})" if known else f"{action} (no such action)"
+        return IllegalActionError(
+            f"lane {lane}, phase {self.spec.phases[int(state['phase'])]}, player {int(state['current_player'])}: "
+            f"{name} is not legal; legal are: {words}"
+        )
+
+
+def raw_bytes(records: Array) -> Array:
+    """Return records [B] as their bytes [B, itemsize], the same memory."""
+    return records.view(np.ndarray).view(np.int8).reshape(len(records), -1)
+
+
+def flat(observation: Array) -> Array:
+    """Return observation records [B] as int8 [B, D], the same memory."""
+    return raw_bytes(observation)
+
+
+_POOLS: dict[int, ThreadPoolExecutor] = {}
+
+
+def shard(num_threads: int, size: int, work: Callable[[slice], Any]) -> None:
+    """Run `work` on slices of 0..size-1, in threads when more than one is asked for."""
+    if num_threads <= 1 or size < 2:
+        work(slice(0, size))
+        return
+    pool = _POOLS.setdefault(num_threads, ThreadPoolExecutor(num_threads))
+    edges = [size * i // num_threads for i in range(num_threads + 1)]
+    for done in [pool.submit(work, slice(a, b)) for a, b in zip(edges, edges[1:], strict=False)]:
+        done.result()

@@ -1,0 +1,1 @@
+"""Sting, floor by floor: rule examples, reference, golden games, invariants, texts, errors."""

@@ -1,0 +1,1 @@
+"""Train agents by self-play."""

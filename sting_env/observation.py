@@ -36,8 +36,8 @@ from sting_env.rules import (
     SUBSTITUTE,
     Phase,
 )
-from tabletop.game import ObservationField, observation_dtype
 from tabletop.jit import kernel
+from tabletop.state import ObservationField, observation_dtype
 
 P, K, L = MAX_PLAYERS, NUM_KINDS, MAX_PILES
 DISCARD_DEPTH = 4  # cards of the discard pile shown in order, the top first

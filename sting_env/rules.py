@@ -40,9 +40,9 @@ from sting_env.piles import (
     refresh_pile,
 )
 from tabletop import bits
-from tabletop.game import NO_PLAYER, state_dtype
 from tabletop.jit import kernel
 from tabletop.seeding import DEAL, below, derive, shuffle
+from tabletop.state import NO_PLAYER, state_dtype
 
 # Constants -------------------------------------------------------------------------------------------------------------
 

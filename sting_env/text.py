@@ -39,8 +39,9 @@ from sting_env.rules import (
     write_legal,
 )
 from tabletop import bits
-from tabletop.game import NO_PLAYER, PositionError
+from tabletop.game import PositionError
 from tabletop.jit import entry
+from tabletop.state import NO_PLAYER
 
 GAME_ID = "sting-v0"
 COLOURS = "RBGY"

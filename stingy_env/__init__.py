@@ -1,1 +1,32 @@
-"""Stingy, the tile game, as an environment."""
+"""Stingy: swap groups of tiles and complete them, everything open but the pool, 2 to 6 players.
+
+`StingyGame` is the batch engine, `env` and `raw_env` the PettingZoo AEC environment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stingy_env.config import VARIANTS, StingyConfig, variant
+from stingy_env.game import StingyGame
+
+__all__ = ["VARIANTS", "StingyConfig", "StingyGame", "env", "make_game", "raw_env", "variant"]
+
+
+def make_game(**options: Any) -> StingyGame:
+    """Return Stingy with these options (see `StingyConfig`)."""
+    return StingyGame(**options)
+
+
+def raw_env(render_mode: str | None = None, **options: Any) -> Any:
+    """Return the PettingZoo AEC environment without wrappers: `raw_env(num_players=3)`."""
+    from tabletop.adapters.aec import raw_env as make
+
+    return make(make_game(**options), render_mode)
+
+
+def env(render_mode: str | None = None, **options: Any) -> Any:
+    """Return the PettingZoo AEC environment with the usual wrappers: `env(num_players=3, render_mode="ansi")`."""
+    from tabletop.adapters.aec import env as make
+
+    return make(make_game(**options), render_mode)

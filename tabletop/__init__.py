@@ -5,8 +5,7 @@ streams, `records` game records, `conformance` the checks that anybody's game ca
 interfaces of other libraries.
 """
 
-from tabletop.game import BatchGame, GameSpec, IllegalActionError
+from tabletop.game import BatchGame, GameSpec, IllegalActionError, PositionError
+from tabletop.state import NO_PLAYER
 
-__all__ = ["NO_PLAYER", "BatchGame", "GameSpec", "IllegalActionError"]
-
-NO_PLAYER = -1
+__all__ = ["NO_PLAYER", "BatchGame", "GameSpec", "IllegalActionError", "PositionError"]

@@ -10,7 +10,7 @@ Letters: B lanes, A actions, D observation bytes, P players (the most the game a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tabletop import bits, loops, seeding
+from tabletop import loops, seeding
 from tabletop.jit import bind
+from tabletop.state import NO_PLAYER, ObservationField
 
 Array = NDArray[Any]
-NO_PLAYER = -1
 
 
 class IllegalActionError(ValueError):
@@ -32,32 +32,6 @@ class IllegalActionError(ValueError):
 
 class PositionError(ValueError):
     """A position that no game can reach by its rules, or that is not written as one."""
-
-
-def state_dtype(num_actions: int, max_players: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype:
-    """Return the record dtype of a game: the fields every game has, then its own.
-
-    Elements are `np.record`, so that `states[b].phase` reads the same in and out of compiled code.
-    """
-    common = [
-        ("seed", "u8"),  # the lane's seed; streams of all its episodes derive from it
-        ("rng_key", "u8"),  # key of this episode's stream (seeding.derive)
-        ("legal", "u8", (bits.num_words(num_actions),)),  # legal actions of the current player, as bits
-        ("episode", "u4"),  # how many episodes this lane has begun, less one
-        ("decision", "u4"),  # decisions made in this episode
-        ("rewards", "f4", (max_players,)),  # of the last step
-        ("returns", "f4", (max_players,)),  # summed over the episode
-        ("current_player", "i1"),  # who decides; NO_PLAYER when over
-        ("phase", "i1"),  # the game's Phase
-        ("num_players", "i1"),  # of this lane
-    ]
-    return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
-
-
-def observation_dtype(fields: Sequence[tuple[str, tuple[int, ...]]]) -> np.dtype:
-    """Return a dtype of int8 fields without padding, so that a view as int8 is the flat vector."""
-    dtype = np.dtype([(name, "i1", shape) if shape else (name, "i1") for name, shape in fields])
-    return np.dtype((np.record, dtype))
 
 
 @dataclass(frozen=True)
@@ -135,16 +109,6 @@ class Loops:
 
 
 @dataclass(frozen=True)
-class ObservationField:
-    """One field of an observation, for people: `describe_observation` prints a table of them."""
-
-    name: str
-    shape: tuple[int, ...]
-    meaning: str
-    public: bool = True
-
-
-@dataclass(frozen=True)
 class GameSpec:
     """What is fixed about a game whatever its configuration."""
 
@@ -215,13 +179,20 @@ class BatchGame(ABC):
         return states
 
     def reset(
-        self, states: Array, seeds: ArrayLike, lanes: ArrayLike | None = None, num_players: ArrayLike | None = None
+        self,
+        states: Array,
+        seeds: ArrayLike,
+        lanes: ArrayLike | None = None,
+        num_players: ArrayLike | None = None,
+        episodes: ArrayLike | None = None,
     ) -> None:
         """Begin a game in every lane, or in `lanes` [L], in place.
 
         seeds: uint64 [L] or a scalar, which is spread over the lanes (`seeding.spread`). num_players: int [L] or a
-        scalar; lanes of one batch may differ. Same seed, same game, whatever the batch. Raises ValueError for a player
-        count that the game or the configuration does not allow.
+        scalar; lanes of one batch may differ. episodes: int [L] or a scalar, which of the games of its seed each lane
+        begins; None is the first, 0, and the others are what `advance` goes on to by itself. Same seed and episode,
+        same game, whatever the batch. Raises ValueError for a player count that the game or the configuration does not
+        allow.
         """
         self._check_states(states)
         chosen = np.arange(len(states)) if lanes is None else self._check_lanes(states, lanes)
@@ -234,7 +205,9 @@ class BatchGame(ABC):
         counts = np.ascontiguousarray(np.broadcast_to(counts, (size,)), dtype=np.int64)
         for count in np.unique(counts):
             self.check_num_players(int(count))
-        self.loops.reset(self.rules, states, raw_bytes(states), chosen, seed_array, counts)
+        numbers = np.broadcast_to(np.asarray(0 if episodes is None else episodes, dtype=np.int64), (size,))
+        numbers = np.ascontiguousarray(numbers)
+        self.loops.reset(self.rules, states, raw_bytes(states), chosen, seed_array, numbers, counts)
 
     def check_num_players(self, count: int) -> None:
         """Raise ValueError if a lane can't have `count` players under this configuration."""
@@ -485,7 +458,7 @@ class BatchGame(ABC):
 
 def raw_bytes(records: Array) -> Array:
     """Return records [B] as their bytes [B, itemsize], the same memory."""
-    return records.view(np.ndarray).view(np.int8).reshape(len(records), -1)
+    return records.view(np.ndarray).view(np.int8).reshape(len(records), records.dtype.itemsize)
 
 
 def flat(observation: Array) -> Array:

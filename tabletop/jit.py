@@ -1,57 +1,99 @@
 """The `kernel` and `entry` decorators: compile flags and the cache of compiled code.
 
-Numba's cache does not see edits in another file, so it is kept in a folder named by the hash of all our sources:
-after any edit everything is compiled anew, and nothing stale is ever run. `STINGLAB_CACHE_DIR` moves the cache.
+Numba's cache does not see edits in another file, so an entry point is kept in a folder named by the hash of its module
+and of everything that module imports from the same packages: after an edit just what depends on it is compiled anew, and
+nothing stale is ever run. `STINGLAB_CACHE_DIR` moves the cache.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
+import re
 import tempfile
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("tabletop", "sting_env", "stingy_env", "agents", "analysis")
-
 COMPILED = not numba.config.DISABLE_JIT
 if not COMPILED:
     # Kernels count on unsigned arithmetic that wraps; interpreted numpy scalars warn when it does.
     np.seterr(over="ignore")
 
+IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+([\w.]+))", re.MULTILINE)
 
-def source_digest() -> str:
-    """Return the hash of every Python source that holds kernels, and of the compiler's version."""
+
+@cache
+def _source(module: str) -> Path | None:
+    """Return the file of a module that is not installed by a package manager, None for any other."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+        return None
+    return Path(spec.origin)
+
+
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    """Return the modules of the same packages that a module imports directly."""
+    path = _source(module)
+    if path is None:
+        return ()
+    found = []
+    for package, names, plain in IMPORT.findall(path.read_text(encoding="utf-8")):
+        base = package or plain
+        if base.split(".")[0] not in _kernel_packages:
+            continue
+        found.append(base)
+        found += [f"{base}.{name}" for name in re.findall(r"\w+", names) if _source(f"{base}.{name}")]
+    return tuple(found)
+
+
+_kernel_packages = {__name__.split(".")[0]}
+
+
+def source_digest(modules: Iterable[str]) -> str:
+    """Return the hash of these modules' sources, of all they import from kernel packages, and of the compiler."""
+    modules = list(modules)
+    _kernel_packages.update(module.split(".")[0] for module in modules)
+    seen: set[str] = set()
+    todo = [*modules, __name__]
+    while todo:
+        module = todo.pop()
+        if module not in seen:
+            seen.add(module)
+            todo += _imports(module)
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            digest.update(path.relative_to(ROOT).as_posix().encode())
+    for module in sorted(seen):
+        path = _source(module)
+        if path is not None and path.name != "__init__.py":
+            digest.update(module.encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def cache_directory() -> Path:
-    """Return the folder of the compiled kernels of exactly these sources, made when missing."""
+def cache_directory(modules: Iterable[str]) -> Path:
+    """Return the folder of compiled code of exactly these sources, made when missing."""
     home = os.environ.get("STINGLAB_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     base = Path(home) if home else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stinglab"
+    name = source_digest(modules)
     for candidate in (base, Path(tempfile.gettempdir()) / "stinglab"):
         try:
-            folder = candidate / source_digest()
+            folder = candidate / name
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             continue
         if os.access(folder, os.W_OK):
             return folder
     raise OSError(f"no folder to keep compiled kernels in: set STINGLAB_CACHE_DIR (tried {base})")
-
-
-_CACHE = str(cache_directory()) if COMPILED else ""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -64,12 +106,15 @@ def kernel(function: Callable[..., Any]) -> Any:
     return numba.njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
-def entry(function: Callable[..., Any]) -> Any:
-    """Compile `function` to be called from Python, cached on disk."""
+def entry(function: Callable[..., Any], modules: Iterable[str] = ()) -> Any:
+    """Compile `function` to be called from Python, cached on disk.
+
+    modules: where the kernels come from that it calls, beside those its own module imports.
+    """
     if not COMPILED:
         return function
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _CACHE
+    numba.config.CACHE_DIR = str(cache_directory([function.__module__, *modules]))
     try:
         return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
     finally:
@@ -89,4 +134,5 @@ def bind(loop: Callable[..., Any], owner: str, **kernels: Any) -> Any:
     bound = types.FunctionType(loop.__code__, {**loop.__globals__, **kernels}, name, loop.__defaults__)
     bound.__qualname__ = name
     bound.__module__ = loop.__module__
-    return entry(bound)
+    modules = {k.__module__ for k in kernels.values()}
+    return entry(bound, sorted(modules))

@@ -47,11 +47,11 @@ def start_episode(config, s, raw, seed, episode, num_players):
     deal(config, s)
 
 
-def reset_lanes(config, states, raw, lanes, seeds, num_players):
-    """Begin episode 0 in the lanes named."""
+def reset_lanes(config, states, raw, lanes, seeds, episodes, num_players):
+    """Begin an episode of the lanes named."""
     for i in range(lanes.shape[0]):
         b = lanes[i]
-        start(config, states[b], raw[b], seeds[i], 0, num_players[i])
+        start(config, states[b], raw[b], seeds[i], episodes[i], num_players[i])
 
 
 def first_illegal(states, actions):

@@ -1,0 +1,49 @@
+"""The dtypes of states and observations, and the fields that every game's state has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tabletop.bits import num_words
+
+NO_PLAYER = -1
+
+
+def state_dtype(num_actions: int, max_players: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype[Any]:
+    """Return the record dtype of a game: the fields every game has, then its own.
+
+    Elements are `np.record`, so that `states[b].phase` reads the same in and out of compiled code.
+    """
+    common: list[Any] = [
+        ("seed", "u8"),  # the lane's seed; streams of all its episodes derive from it
+        ("rng_key", "u8"),  # key of this episode's stream (seeding.derive)
+        ("legal", "u8", (num_words(num_actions),)),  # legal actions of the current player, as bits
+        ("episode", "u4"),  # how many episodes this lane has begun, less one
+        ("decision", "u4"),  # decisions made in this episode
+        ("rewards", "f4", (max_players,)),  # of the last step
+        ("returns", "f4", (max_players,)),  # summed over the episode
+        ("current_player", "i1"),  # who decides; NO_PLAYER when over
+        ("phase", "i1"),  # the game's Phase
+        ("num_players", "i1"),  # of this lane
+    ]
+    return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
+
+
+def observation_dtype(fields: Sequence[tuple[str, tuple[int, ...]]]) -> np.dtype[Any]:
+    """Return a dtype of int8 fields without padding, so that a view as int8 is the flat vector."""
+    rows: list[Any] = [(name, "i1", shape) if shape else (name, "i1") for name, shape in fields]
+    return np.dtype((np.record, np.dtype(rows)))
+
+
+@dataclass(frozen=True)
+class ObservationField:
+    """One field of an observation, for people: `describe_observation` prints a table of them."""
+
+    name: str
+    shape: tuple[int, ...]
+    meaning: str
+    public: bool = True

@@ -93,6 +93,30 @@ class StingGame(BatchGame):
 
         return render.to_text(self.config, state, observer)
 
+    def describe_action(self, state: Any, action: int, observer: int | None = None) -> str:
+        """Return what the current player does by a legal action: `lays red 3-4-5 in front of player 2`."""
+        from sting_env import render
+
+        return render.describe_action(self.config, state, action, observer)
+
+    def tell(self, before: Any, action: int, after: Any, observer: int | None = None) -> list[str]:
+        """Return what `observer` should be told about an action, drawn cards and the end of a round too."""
+        from sting_env import render
+
+        return render.tell(self.config, before, action, after, observer)
+
+    def hint(self, state: Any) -> str:
+        """Return what the player to move needs to know of the rules."""
+        from sting_env import render
+
+        return render.hint(self.config, state)
+
+    def in_colour(self, text: str) -> str:
+        """Return a text with its cards in colour."""
+        from sting_env import render
+
+        return render.in_colour(text)
+
 
 def game_of(position: Mapping[str, Any]) -> StingGame:
     """Return the game that a position (JSON) belongs to."""

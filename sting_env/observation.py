@@ -9,16 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sting_env.config import MAX_PLAYERS, UNLIMITED
-from sting_env.piles import (
-    NUM_COLOURS,
-    NUM_NATURALS,
-    NUM_NUMBERS,
-    NUM_WILDS,
-    RUN,
-    holds_super,
-    pile_points,
-    pile_size,
-)
+from sting_env.piles import NUM_COLOURS, NUM_NATURALS, NUM_NUMBERS, NUM_WILDS, SET, SUPER
 from sting_env.rules import (
     ADD,
     COPIES,
@@ -56,7 +47,6 @@ SIZE, NUM_SIZE = WILD_COUNT + NUM_WILD_COUNT, 1  # cards
 POINTS, NUM_POINTS = SIZE + NUM_SIZE, 1  # points at the end of the round, at most 127
 FIXED, NUM_FIXED = POINTS + NUM_POINTS, 1  # holds a Super: can't be passed
 PILE_COLUMNS = FIXED + NUM_FIXED
-CELL_OF_WILD = np.array([1, 2, 3, -1], np.int8)
 
 FIELDS = (
     ObservationField("phase", (NUM_PHASES,), "one-hot: DRAW, PLAY, WILD, SEAT, PILE, END, RESPOND, OVER"),
@@ -158,35 +148,27 @@ def write_play(s, o):
 
 
 @kernel
-def write_pile(config, s, observer, i, row):
-    """Write one row of `piles` and return its points."""
-    write_seat(s, observer, s.pile_owner[i], row)
-    kind = s.pile_kind[i]
-    suit = s.pile_suit[i]
-    naturals = np.int64(s.pile_naturals[i])
+def write_pile(s, rel, i, row):
+    """Write one row of `piles`, that of pile i in front of seat `rel`."""
+    row[OWNER + rel] = 1
+    suit = np.int64(s.pile_suit[i])
+    kind = np.int64(s.pile_kind[i])
     row[KIND + kind] = 1
-    if kind == RUN:
-        row[COLOUR + suit] = 1
-        for cell in range(s.pile_low[i], s.pile_high[i] + 1):
-            row[NATURAL + cell] = (naturals >> cell) & 1
-        for wild in range(NUM_WILDS):
-            cells = np.int64(s.pile_wilds[i, wild])
-            if cells:
-                for cell in range(s.pile_low[i], s.pile_high[i] + 1):
-                    if (cells >> cell) & 1:
-                        row[WILD_CELL + cell] = CELL_OF_WILD[wild]
-                        row[WILD_COUNT + wild] += 1
-    else:
-        row[NATURAL + suit] = 1
-        for colour in range(NUM_COLOURS):
-            row[COLOUR + colour] = (naturals >> colour) & 1
-        for wild in range(NUM_WILDS):
-            row[WILD_COUNT + wild] = s.pile_wilds[i, wild]
-    row[SIZE] = pile_size(s, i)
-    row[FIXED] = 1 if holds_super(s, i) else 0
-    points = pile_points(config.stack_multipliers, config.face_values, s, i)
-    row[POINTS] = min(CAP, points)
-    return points
+    numbers = np.int64(s.pile_naturals[i])
+    colours = 1 << suit
+    if kind == SET:
+        numbers, colours = colours, numbers
+    for colour in range(NUM_COLOURS):
+        row[COLOUR + colour] = (colours >> colour) & 1
+    for number in range(NUM_NUMBERS):
+        row[NATURAL + number] = (numbers >> number) & 1
+    for cell in range(NUM_NUMBERS):
+        row[WILD_CELL + cell] = s.pile_cells[i, cell]
+    for wild in range(NUM_WILDS):
+        row[WILD_COUNT + wild] = s.pile_wilds[i, wild]
+    row[SIZE] = s.pile_high[i] - s.pile_low[i] + 1
+    row[POINTS] = min(CAP, s.pile_points[i])
+    row[FIXED] = min(1, s.pile_wilds[i, SUPER])
 
 
 @kernel
@@ -215,8 +197,7 @@ def observe(config, s, observer, o):
         own = s.hand[observer, kind]
         o.hand[kind] = own
         o.unseen[kind] = COPIES[kind] - s.shown[kind] - own
-    for place in range(s.discard_size):
-        o.discard[s.discard[place]] += 1
+        o.discard[kind] = s.discarded[kind]
     for depth in range(min(DISCARD_DEPTH, s.discard_size)):
         o.discard_top[depth, s.discard[s.discard_size - 1 - depth]] = 1
     o.discard_size = s.discard_size
@@ -233,11 +214,11 @@ def observe(config, s, observer, o):
             for kind in range(K):
                 o.open_hands[rel - 1, kind] = s.hand[seat, kind]
     for i in range(s.num_piles):
-        points = write_pile(config, s, observer, i, o.piles[i])
-        rel = s.pile_owner[i] - observer
+        rel = np.int64(s.pile_owner[i]) - observer
         if rel < 0:
             rel += n
-        o.table_points[rel] = min(CAP, o.table_points[rel] + points)
+        write_pile(s, rel, i, o.piles[i])
+        o.table_points[rel] = min(CAP, o.table_points[rel] + np.int64(s.pile_points[i]))
     o.round = capped(s.round)
     o.rounds_left = CAP if config.rounds == UNLIMITED else capped(config.rounds - s.round)
     o.turn = capped(s.turn)

@@ -1,8 +1,8 @@
 """Sets and runs on the table (S12-S20): the shape of a pile, what it accepts, what can be substituted.
 
-A run is written by the cells low..high of its colour (numbers less one, 0..9), a set by its number and size; a place in
-`naturals` or `wilds` is a bit. What a pile accepts is kept as one integer: bits 0..39 are the naturals that can be
-added, the bits above say whether and where a wild can.
+A run is written by the cells low..high of its colour (numbers less one, 0..9), a set by its number and size; naturals are
+bits. What a pile accepts is kept as one integer: bits 0..39 are the naturals that can be added, the bits above say
+whether and where a wild can.
 """
 
 from __future__ import annotations
@@ -55,31 +55,27 @@ def pile_size(s, i):
 
 
 @kernel
-def wild_cells(s, i):
-    """Return the cells of run i that hold a wild of any kind, as bits."""
-    return s.pile_wilds[i, 0] | s.pile_wilds[i, 1] | s.pile_wilds[i, 2] | s.pile_wilds[i, 3]
-
-
-@kernel
 def num_wilds(s, i):
     """Return how many wilds pile i holds."""
-    if s.pile_kind[i] == RUN:
-        return popcount(wild_cells(s, i))
-    return s.pile_wilds[i, 0] + s.pile_wilds[i, 1] + s.pile_wilds[i, 2] + s.pile_wilds[i, 3]
-
-
-@kernel
-def wilds_of_kind(s, i, wild):
-    """Return how many wilds of one kind pile i holds."""
-    if s.pile_kind[i] == RUN:
-        return popcount(s.pile_wilds[i, wild])
-    return np.int64(s.pile_wilds[i, wild])
+    return pile_size(s, i) - popcount(np.int64(s.pile_naturals[i]))
 
 
 @kernel
 def holds_super(s, i):
     """Tell whether pile i is fixed to its owner by a Super (S20)."""
-    return s.pile_wilds[i, SUPER] != 0
+    return s.pile_wilds[i, SUPER] > 0
+
+
+@kernel
+def code_of_wild(wild):
+    """Return how a wild is written in a cell of a run: what it multiplies by, -1 for a Super."""
+    return -1 if wild == SUPER else wild + 1
+
+
+@kernel
+def wild_of_code(code):
+    """Return the kind of wild written as `code`, the inverse of `code_of_wild`."""
+    return SUPER if code < 0 else code - 1
 
 
 @kernel
@@ -140,8 +136,11 @@ def replaceable(s, i):
     naturals = np.int64(s.pile_naturals[i])
     suit = np.int64(s.pile_suit[i])
     if s.pile_kind[i] == RUN:
-        cells = np.int64(s.pile_wilds[i, WILD] | s.pile_wilds[i, DOUBLE] | s.pile_wilds[i, TRIPLE])
-        return cells << (suit * NUM_NUMBERS)
+        replaces = 0
+        for cell in range(s.pile_low[i], s.pile_high[i] + 1):
+            if s.pile_cells[i, cell] > 0:
+                replaces |= 1 << (suit * NUM_NUMBERS + cell)
+        return replaces
     replaces = 0
     if s.pile_wilds[i, WILD] + s.pile_wilds[i, DOUBLE] + s.pile_wilds[i, TRIPLE] > 0:
         for colour in range(NUM_COLOURS):
@@ -173,8 +172,35 @@ def accepted(s, i):
 
 
 @kernel
-def refresh_pile(s, i):
+def pile_points(config, s, i):
+    """Return the points of pile i (S29, S31)."""
+    size = np.int64(pile_size(s, i))
+    points = size
+    if config.face_values:
+        naturals = np.int64(s.pile_naturals[i])
+        points = size - popcount(naturals)
+        if s.pile_kind[i] == RUN:
+            for cell in range(NUM_NUMBERS):
+                if (naturals >> cell) & 1:
+                    points += cell + 1
+        else:
+            points += popcount(naturals) * (np.int64(s.pile_suit[i]) + 1)
+    doubles = np.int64(s.pile_wilds[i, DOUBLE])
+    triples = np.int64(s.pile_wilds[i, TRIPLE])
+    if not config.stack_multipliers:
+        doubles = min(doubles, 1)
+        triples = min(triples, 1)
+    for _ in range(doubles):
+        points *= 2
+    for _ in range(triples):
+        points *= 3
+    return points
+
+
+@kernel
+def refresh_pile(config, s, i):
     """Bring what is kept about pile i up to date after it changed."""
+    s.pile_points[i] = pile_points(config, s, i)
     s.pile_accepts[i] = accepted(s, i)
     s.pile_replaces[i] = replaceable(s, i)
     accepts = 0
@@ -184,30 +210,3 @@ def refresh_pile(s, i):
         replaces |= s.pile_replaces[j]
     s.accepts = accepts
     s.replaces = replaces
-
-
-@kernel
-def pile_points(stack_multipliers, face_values, s, i):
-    """Return the points of pile i (S29, S31)."""
-    size = np.int64(pile_size(s, i))
-    points = size
-    if face_values:
-        naturals = np.int64(s.pile_naturals[i])
-        if s.pile_kind[i] == RUN:
-            points = np.int64(num_wilds(s, i))
-            for cell in range(NUM_NUMBERS):
-                if (naturals >> cell) & 1:
-                    points += cell + 1
-        else:
-            colours = popcount(naturals)
-            points = colours * (s.pile_suit[i] + 1) + size - colours
-    doubles = wilds_of_kind(s, i, DOUBLE)
-    triples = wilds_of_kind(s, i, TRIPLE)
-    if not stack_multipliers:
-        doubles = min(doubles, 1)
-        triples = min(triples, 1)
-    for _ in range(doubles):
-        points *= 2
-    for _ in range(triples):
-        points *= 3
-    return points

@@ -32,12 +32,13 @@ from sting_env.piles import (
     WILD_HIGH,
     WILD_LOW,
     accepts_after,
+    code_of_wild,
     high_bridge,
     holds_super,
     low_bridge,
-    pile_points,
     popcount,
     refresh_pile,
+    wild_of_code,
 )
 from tabletop import bits
 from tabletop.jit import kernel
@@ -108,13 +109,14 @@ STATE = state_dtype(
         ("round_points", "i4", (MAX_PLAYERS,)),  # points of the last round scored
         ("turn", "i4"),  # completed turns of this round
         ("pile_naturals", "i2", (MAX_PILES,)),  # run: bits of the cells with a natural; set: bits of its colours
-        ("pile_wilds", "i2", (MAX_PILES, NUM_WILDS)),  # by kind. run: bits of its cells; set: how many
+        ("pile_points", "i2", (MAX_PILES,)),  # what it scores (piles.pile_points)
         ("round", "i2"),  # rounds scored before this one
         ("reshuffles", "i2"),  # of the discard pile in this round
         ("play", "i2"),  # PLAY action being asked about, NOTHING between plays
         ("hand", "u1", (MAX_PLAYERS, NUM_KINDS)),  # cards of each kind in each hand
         ("hand_size", "u1", (MAX_PLAYERS,)),  # cards in each hand
         ("shown", "u1", (NUM_KINDS,)),  # cards face up: discard pile, piles, held
+        ("discarded", "u1", (NUM_KINDS,)),  # cards in the discard pile
         ("draw_stack", "u1", (NUM_CARDS,)),  # undrawn cards; seat p's stack is draw_low[p]:draw_high[p], next one last
         ("draw_low", "u1", (MAX_PLAYERS,)),
         ("draw_high", "u1", (MAX_PLAYERS,)),
@@ -138,6 +140,8 @@ STATE = state_dtype(
         ("pile_suit", "i1", (MAX_PILES,)),  # run: colour 0..3; set: number less one, 0..9
         ("pile_low", "i1", (MAX_PILES,)),  # run: lowest cell 0..9; set: 0
         ("pile_high", "i1", (MAX_PILES,)),  # run: highest cell; set: cards less one
+        ("pile_wilds", "i1", (MAX_PILES, NUM_WILDS)),  # how many of each kind
+        ("pile_cells", "i1", (MAX_PILES, NUM_NUMBERS)),  # run: the wild in each cell (piles.code_of_wild), 0 if none
     ],
 )
 
@@ -384,6 +388,7 @@ def put_on_discard(s, kind):
     """Put a card on the discard pile."""
     s.discard[s.discard_size] = kind
     s.discard_size += 1
+    s.discarded[kind] += 1
 
 
 @kernel
@@ -455,6 +460,7 @@ def reshuffle(s):
         s.draw_stack[i] = card
         s.shown[card] -= 1
     s.discard_size = 0
+    s.discarded[:] = 0
     s.reshuffles += 1
     shuffle(derive(derive(s.rng_key, DEAL, s.round), DEAL, s.reshuffles), s.draw_stack, size)
     top = s.draw_stack[size - 1]
@@ -636,6 +642,7 @@ def apply_play(config, s, action):
     elif action == TAKE:
         s.discard_size -= 1
         s.held = s.discard[s.discard_size]
+        s.discarded[s.held] -= 1
     else:
         s.play = action
         if action == PASS:  # S24: the card moves at once
@@ -699,15 +706,12 @@ def wild_options(s):
     if s.play < ADD:
         return (s.hand_bits[s.current_player] & WILD_KINDS) >> FIRST_WILD
     i = s.chosen_pile
-    options = 0
     if s.pile_kind[i] == RUN:
-        cell = (s.play - SUBSTITUTE) % NUM_NUMBERS
-        for wild in range(NUM_WILDS):
-            options |= ((np.int64(s.pile_wilds[i, wild]) >> cell) & 1) << wild
-    else:
-        for wild in range(SUPER):
-            if s.pile_wilds[i, wild] > 0:
-                options |= 1 << wild
+        return 1 << wild_of_code(np.int64(s.pile_cells[i, (s.play - SUBSTITUTE) % NUM_NUMBERS]))
+    options = 0
+    for wild in range(SUPER):
+        if s.pile_wilds[i, wild] > 0:
+            options |= 1 << wild
     return options
 
 
@@ -769,11 +773,11 @@ def carry_out(config, s):
         offer_pile(s)
         return
     if s.play < ADD:
-        lay_pile(s)
+        lay_pile(config, s)
     elif s.play < SUBSTITUTE:
-        add_card(s)
+        add_card(config, s)
     else:
-        substitute(s)
+        substitute(config, s)
     forget_play(s)
     s.phase = Phase.PLAY
     if s.hand_size[s.current_player] == 0 and s.held == NOTHING:  # S10
@@ -791,7 +795,7 @@ def forget_play(s):
 
 
 @kernel
-def lay_pile(s):
+def lay_pile(config, s):
     """Lay three cards as a new pile in front of an opponent (S16)."""
     seat = s.current_player
     i = s.num_piles
@@ -802,6 +806,7 @@ def lay_pile(s):
         if (naturals >> kind) & 1:
             spend(s, seat, kind)
     s.pile_wilds[i, :] = 0
+    s.pile_cells[i, :] = 0
     if s.play < RUNS:
         s.pile_kind[i] = SET
         s.pile_suit[i] = (s.play - SETS) // SET_PATTERNS
@@ -818,16 +823,15 @@ def lay_pile(s):
     s.pile_high[i] = s.pile_low[i] + 2
     if s.chosen_wild != NOTHING:
         spend(s, seat, FIRST_WILD + s.chosen_wild)
-        if s.play < RUNS:
-            s.pile_wilds[i, s.chosen_wild] = 1
-        else:
+        s.pile_wilds[i, s.chosen_wild] = 1
+        if s.play >= RUNS:
             place = (s.play - RUNS) % RUN_PATTERNS - 1
-            s.pile_wilds[i, s.chosen_wild] = 1 << (s.pile_low[i] + place)
-    refresh_pile(s, i)
+            s.pile_cells[i, s.pile_low[i] + place] = code_of_wild(s.chosen_wild)
+    refresh_pile(config, s, i)
 
 
 @kernel
-def add_card(s):
+def add_card(config, s):
     """Add a card to a pile (S17), a wild to a run end with the next natural where S18 asks for it."""
     seat = s.current_player
     i = s.chosen_pile
@@ -837,21 +841,21 @@ def add_card(s):
         add_natural(s, i, kind)
     else:
         wild = kind - FIRST_WILD
+        s.pile_wilds[i, wild] += 1
         if s.pile_kind[i] == SET:
-            s.pile_wilds[i, wild] += 1
             s.pile_high[i] += 1
         elif s.chosen_end == LOW:
             bridge = NOTHING if s.pile_accepts[i] & WILD_LOW else low_bridge(s, i)
             s.pile_low[i] -= 1
-            s.pile_wilds[i, wild] |= 1 << s.pile_low[i]
+            s.pile_cells[i, s.pile_low[i]] = code_of_wild(wild)
             add_bridge(s, seat, i, bridge)
         else:
             bridge = NOTHING if s.pile_accepts[i] & WILD_HIGH else high_bridge(s, i)
             s.pile_high[i] += 1
-            s.pile_wilds[i, wild] |= 1 << s.pile_high[i]
+            s.pile_cells[i, s.pile_high[i]] = code_of_wild(wild)
             add_bridge(s, seat, i, bridge)
         spend(s, seat, kind)
-    refresh_pile(s, i)
+    refresh_pile(config, s, i)
 
 
 @kernel
@@ -878,20 +882,20 @@ def add_natural(s, i, natural):
 
 
 @kernel
-def substitute(s):
+def substitute(config, s):
     """Put a natural in the place of a wild, which is then held (S22)."""
     natural = s.play - SUBSTITUTE
     i = s.chosen_pile
     part_with(s, s.current_player, natural)
+    s.pile_wilds[i, s.chosen_wild] -= 1
     if s.pile_kind[i] == SET:
         s.pile_naturals[i] |= 1 << (natural // NUM_NUMBERS)
-        s.pile_wilds[i, s.chosen_wild] -= 1
     else:
-        cell = 1 << (natural % NUM_NUMBERS)
-        s.pile_naturals[i] |= cell
-        s.pile_wilds[i, s.chosen_wild] &= ~cell
+        cell = natural % NUM_NUMBERS
+        s.pile_naturals[i] |= 1 << cell
+        s.pile_cells[i, cell] = 0
     s.held = FIRST_WILD + s.chosen_wild
-    refresh_pile(s, i)
+    refresh_pile(config, s, i)
 
 
 # RESPOND (S25-S27) ------------------------------------------------------------------------------------------------------
@@ -981,7 +985,7 @@ def end_round(config, s, out):
     for i in range(s.num_piles):
         owner = s.pile_owner[i]
         if owner != out:
-            s.round_points[owner] += pile_points(config.stack_multipliers, config.face_values, s, i)
+            s.round_points[owner] += s.pile_points[i]
     s.round += 1
     total = 0
     reached = False
@@ -1093,6 +1097,7 @@ def clear_table(s):
     s.hand_bits[:] = 0
     s.hand_size[:] = 0
     s.shown[:] = 0
+    s.discarded[:] = 0
     s.discard_size = 0
     s.num_piles = 0
     s.accepts = 0

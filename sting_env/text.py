@@ -44,6 +44,7 @@ from tabletop.jit import entry
 from tabletop.state import NO_PLAYER
 
 GAME_ID = "sting-v0"
+WILD_CODES = (1, 2, 3, -1)  # piles.code_of_wild
 COLOURS = "RBGY"
 KIND_NAMES = [f"{c}{n + 1}" for c in COLOURS for n in range(NUM_NUMBERS)] + ["W", "D", "T", "S", "PASS", "BACK"]
 KIND_OF_NAME = {name: kind for kind, name in enumerate(KIND_NAMES)}
@@ -132,13 +133,13 @@ def hand_names(state: Any, seat: int) -> list[str]:
 
 def pile_cards(state: Any, i: int) -> list[str]:
     """Return the cards of a pile: a run from its low end, a set by colour and then its wilds."""
-    suit, wilds = int(state["pile_suit"][i]), state["pile_wilds"][i]
+    suit, wilds, codes = int(state["pile_suit"][i]), state["pile_wilds"][i], state["pile_cells"][i]
     naturals = int(state["pile_naturals"][i])
     if state["pile_kind"][i] == RUN:
         cards = []
         for cell in range(int(state["pile_low"][i]), int(state["pile_high"][i]) + 1):
-            wild = next((w for w in range(NUM_WILDS) if (int(wilds[w]) >> cell) & 1), None)
-            cards.append(KIND_NAMES[suit * NUM_NUMBERS + cell] if wild is None else KIND_NAMES[FIRST_WILD + wild])
+            code = int(codes[cell])
+            cards.append(KIND_NAMES[FIRST_WILD + WILD_CODES.index(code) if code else suit * NUM_NUMBERS + cell])
         return cards
     colours = [KIND_NAMES[c * NUM_NUMBERS + suit] for c in range(NUM_COLOURS) if (naturals >> c) & 1]
     return colours + [KIND_NAMES[FIRST_WILD + w] for w in range(NUM_WILDS) for _ in range(int(wilds[w]))]
@@ -244,7 +245,8 @@ def write_run(state: Any, i: int, pile: Mapping[str, Any], kinds: list[int], whe
         if wild:
             if before_wild:
                 raise PositionError(f"{where}: two wilds are neighbours (S14)")
-            state["pile_wilds"][i, kind - FIRST_WILD] |= 1 << cell
+            state["pile_wilds"][i, kind - FIRST_WILD] += 1
+            state["pile_cells"][i, cell] = WILD_CODES[kind - FIRST_WILD]
         elif kind != colour * NUM_NUMBERS + cell:
             expected = KIND_NAMES[colour * NUM_NUMBERS + cell]
             raise PositionError(f"{where}: {KIND_NAMES[kind]} lies in the place of {expected} (S12)")
@@ -388,6 +390,8 @@ def from_dict(config: StingConfig, position: Mapping[str, Any], key: int) -> np.
         state["shown"][kind] += 1
     state["discard"][: len(discarded)] = discarded
     state["discard_size"] = len(discarded)
+    for kind in discarded:
+        state["discarded"][kind] += 1
     state["draw_stack"][: len(undrawn)] = undrawn
     state["draw_size"] = len(undrawn)
 
@@ -446,7 +450,7 @@ def complete(rules, states):
     """Fill in what is kept about a position beside its cards."""
     s = states[0]
     for i in range(s.num_piles):
-        refresh_pile(s, i)
+        refresh_pile(rules, s, i)
     if s.current_player >= 0:
         write_legal(rules, s)
     else:

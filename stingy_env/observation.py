@@ -56,11 +56,11 @@ FIELDS = (
     ObservationField("undecided", (K,), "1 for the demander's other groups after that one"),
 )
 
+# What is hidden from all players, the order of the pool, comes first: numba takes a record that begins like another for
+# the same and warns.
+HIDDEN = (("stack_height", (P,)), ("next_tiles", (P, NEXT_TILES, K)), ("pool", (NUM_TILES,)))
 OBSERVATION = observation_dtype([(f.name, f.shape) for f in FIELDS])
-FULL_OBSERVATION = observation_dtype(
-    [(f.name, f.shape) for f in FIELDS]
-    + [("stack_height", (P,)), ("next_tiles", (P, NEXT_TILES, K)), ("pool", (NUM_TILES,))]
-)
+FULL_OBSERVATION = observation_dtype([*HIDDEN, *((f.name, f.shape) for f in FIELDS)])
 
 
 @kernel

@@ -1,8 +1,8 @@
 """Stingy, the rules for one record, compiled.
 
-Source: Stingy (Reiner Knizia, 2015), as read in the rules document; every rule has an id there, G1 to G22, cited where it
-acts. G1-G6 tiles and deal, G7-G14 swap, G15-G16 new tiles, G17-G18 end, G19-G21 ghost, G22 Captain Sly. `s` is one record
-of STATE, `config` a StingyRules.
+Source: Stingy (Reiner Knizia, 2015), as read in the rules document; every rule has an id there, G1 to G22, cited where
+it acts. G1-G6 tiles and deal, G7-G14 swap, G15-G16 new tiles, G17-G18 end, G19-G21 ghost, G22 Captain Sly. `s` is one
+record of STATE, `config` a StingyRules.
 
 Letters: P = 6 seats, K = 25 kinds of tile. Kinds: bottles 0..5 (one for each colour), parrots 6..11, coins 12..17,
 diamonds 18..23, the flag 24. A seat is a player or, with 2 players, the ghost: seat 2, which decides nothing.
@@ -20,7 +20,7 @@ from tabletop.jit import kernel
 from tabletop.seeding import DEAL, WORLD, below, derive, shuffle
 from tabletop.state import NO_PLAYER, state_dtype
 
-# Constants -------------------------------------------------------------------------------------------------------------
+# Constants ------------------------------------------------------------------------------------------------------------
 
 NUM_COLOURS = 6
 NUM_IMAGES = len(IMAGES)
@@ -45,7 +45,7 @@ class Phase(IntEnum):
     OVER = 4
 
 
-# Actions: named sections, each starting where the one before ends -------------------------------------------------------
+# Actions: named sections, each starting where the one before ends -----------------------------------------------------
 
 DEMAND, NUM_DEMAND = 0, (MAX_PLAYERS - 1) * NUM_KINDS  # (rel - 1) * NUM_KINDS + kind
 NO_SWAP, NUM_NO_SWAP = DEMAND + NUM_DEMAND, 1
@@ -57,7 +57,7 @@ NUM_ACTIONS = TILES + NUM_TILES_ACTIONS
 
 TILES_REGULAR, TILES_EXTRA = TILES, TILES + 1
 
-# State ------------------------------------------------------------------------------------------------------------------
+# State ----------------------------------------------------------------------------------------------------------------
 
 STATE = state_dtype(
     NUM_ACTIONS,
@@ -86,7 +86,7 @@ STATE = state_dtype(
     ],
 )
 
-# Tables -----------------------------------------------------------------------------------------------------------------
+# Tables ---------------------------------------------------------------------------------------------------------------
 
 
 def make_tiles_of_kind() -> np.ndarray:
@@ -122,7 +122,7 @@ COLOUR_BITS = (1 << NUM_COLOURS) - 1
 MOST_NEEDED = most_needed()
 
 
-# Small questions --------------------------------------------------------------------------------------------------------
+# Small questions ------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -208,7 +208,7 @@ def tiles_in_display(s, seat):
     return tiles
 
 
-# Moving tiles -----------------------------------------------------------------------------------------------------------
+# Moving tiles ---------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -288,7 +288,7 @@ def draw_tiles(config, s, seat, number):
         add_tiles(config, s, seat, kind, 1)
 
 
-# SWAP (G7-G9, G16, G22) -------------------------------------------------------------------------------------------------
+# SWAP (G7-G9, G16, G22) -----------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -324,7 +324,7 @@ def apply_swap(config, s, action):
     return NOTHING
 
 
-# RESPOND (G10, G11, G13, G14) and GIVE (G12, G13, G14) ------------------------------------------------------------------
+# RESPOND (G10, G11, G13, G14) and GIVE (G12, G13, G14) ----------------------------------------------------------------
 
 
 @kernel
@@ -386,7 +386,7 @@ def take_or_stop(config, s, action):
     return NOTHING
 
 
-# DRAW (G16) -------------------------------------------------------------------------------------------------------------
+# DRAW (G16) -----------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -402,7 +402,7 @@ def apply_draw(s, action):
     return regular_number(s) + (action - TILES_REGULAR)
 
 
-# End of turn and game (G15, G17-G19, G21) -------------------------------------------------------------------------------
+# End of turn and game (G15, G17-G19, G21) -----------------------------------------------------------------------------
 
 
 @kernel
@@ -495,7 +495,7 @@ def reward(s, seat, value):
     s.returns[seat] += np.float32(value)
 
 
-# The two dispatches -----------------------------------------------------------------------------------------------------
+# The two dispatches ---------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -540,7 +540,7 @@ def only_action(s):
     return NOTHING
 
 
-# The deal (G4-G6) -------------------------------------------------------------------------------------------------------
+# The deal (G4-G6) -----------------------------------------------------------------------------------------------------
 
 
 @kernel

@@ -36,7 +36,7 @@ KIND_NAMES = [f"{image}-{colour}" for image in IMAGES[:-1] for colour in range(N
 KIND_OF_NAME = {name: kind for kind, name in enumerate(KIND_NAMES)}
 
 
-# Actions ----------------------------------------------------------------------------------------------------------------
+# Actions --------------------------------------------------------------------------------------------------------------
 
 
 def make_action_texts() -> list[str]:
@@ -69,7 +69,7 @@ def string_to_action(text: str) -> int:
     return ACTION_OF_TEXT[words]
 
 
-# Positions to JSON ------------------------------------------------------------------------------------------------------
+# Positions to JSON ----------------------------------------------------------------------------------------------------
 
 
 def names(kinds: Any) -> list[str]:
@@ -121,7 +121,7 @@ def to_dict(config: StingyConfig, state: Any) -> dict[str, Any]:
     }
 
 
-# JSON to positions ------------------------------------------------------------------------------------------------------
+# JSON to positions ----------------------------------------------------------------------------------------------------
 
 ENTRIES = (
     "game", "config", "phase", "current_player", "turn", "displays", "complete", "pool_stacks", "pending", "last_turns"
@@ -158,8 +158,9 @@ def write_display(state: Any, seat: int, display: Any) -> None:
         raise PositionError(f"{where} must be an object of tiles and their number, not {display!r}")
     for name, size in display.items():
         kind = kind_of(name, where)
-        most = int(TILES_OF_KIND[kind]) - 1
-        state["size"][seat, kind] = whole(size, 1, most, f"{where}: the tiles of {name}, of which {most + 1} are complete,")
+        complete = int(TILES_OF_KIND[kind])
+        what = f"{where}: the number of {name}, of which {complete} are complete,"
+        state["size"][seat, kind] = whole(size, 1, complete - 1, what)
 
 
 def write_complete(state: Any, seat: int, kinds: Any) -> None:
@@ -260,7 +261,7 @@ def from_dict(config: StingyConfig, position: Mapping[str, Any], key: int) -> np
         raise PositionError(f"'phase' must be one of {', '.join(Phase.__members__)}, not {phase!r}")
     over = phase == "OVER"
     state["phase"] = Phase[phase]
-    state["turn_player"] = whole(position["turn"], 0, seats - 1 if over else players - 1, "'turn'")
+    state["turn_player"] = whole(position["turn"], 0, players - 1, "'turn'")
     state["current_player"] = whole(position["current_player"], NO_PLAYER, players - 1, "'current_player'")
     last_turns = position["last_turns"]
     if last_turns is None and state["pool_size"] == 0:
@@ -269,6 +270,8 @@ def from_dict(config: StingyConfig, position: Mapping[str, Any], key: int) -> np
         if state["pool_size"] > 0:
             raise PositionError("the pool is not empty, so 'last_turns' must be null (G17)")
         state["last_turns"] = whole(last_turns, 0 if over else 1, 0 if over else seats, "'last_turns'")
+        if not over and (state["turn_player"] + last_turns - 1) % seats >= players:
+            raise PositionError(f"'last_turns' can't be {last_turns}: the last turn is never the ghost's (G21)")
     elif over:
         raise PositionError("the game is not over before the pool is empty (G17)")
     write_pending(state, position["pending"])
@@ -291,7 +294,7 @@ def check_decision(config: StingyConfig, states: np.ndarray) -> None:
     if state["current_player"] != decides:
         raise PositionError(f"in phase {phase.name} 'current_player' must be {decides}, not {state['current_player']}")
     if phase == Phase.DRAW and not extra_asked(states):
-        raise PositionError("in phase DRAW there must be at most 2 single-tile groups and a tile more than regular (G16)")
+        raise PositionError("in phase DRAW at most 2 groups are single tiles and the pool holds an extra tile (G16)")
     if phase in (Phase.RESPOND, Phase.GIVE):
         check_swap(config, states)
 
@@ -335,7 +338,7 @@ def holds_complete(state: Any, seat: int, kind: int) -> bool:
 
 
 @entry
-def write_derived(rules, states):
+def write_derived(rules: Any, states: Any) -> None:
     """Fill in what is kept about a position beside its tiles."""
     s = states[0]
     for seat in range(s.num_seats):
@@ -345,13 +348,13 @@ def write_derived(rules, states):
 
 
 @entry
-def extra_asked(states):
+def extra_asked(states: Any) -> bool:
     """Tell whether one tile more may be taken (G16)."""
     return may_take_extra(states[0])
 
 
 @entry
-def rest_of_swap(states):
+def rest_of_swap(states: Any) -> Any:
     """Return what the demander's other groups are worth, and those of them that can still be given (G8, G14)."""
     s = states[0]
     turn = np.int64(s.turn_player)
@@ -364,14 +367,14 @@ def rest_of_swap(states):
 
 
 @entry
-def equal_return(states):
+def equal_return(states: Any) -> bool:
     """Tell whether some of the other groups total exactly V (G11)."""
     s = states[0]
     return can_total(s, np.int64(s.turn_player), undecided(s), np.int64(s.demanded_value))
 
 
 @entry
-def settle(rules, states):
+def settle(rules: Any, states: Any) -> None:
     """Write the legal actions, make the decisions that leave no choice, or name the winners."""
     s = states[0]
     if s.current_player >= 0:

@@ -104,3 +104,12 @@ def write_mask(words, mask):
         else:
             for k in range(size - base):
                 mask[base + k] = (x >> np.uint64(k)) & ONE
+
+
+@kernel
+def read_mask(mask, words):
+    """Write into `words` the set that a mask of bytes shows; the inverse of `write_mask`."""
+    clear(words)
+    for member in range(mask.shape[0]):
+        if mask[member]:
+            add(words, member)

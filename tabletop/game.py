@@ -389,6 +389,29 @@ class BatchGame(ABC):
     def to_text(self, state: Any, observer: int | None = None) -> str:
         """Return one record as a picture in text: what `observer` may see, or everything for None."""
 
+    def describe_action(self, state: Any, action: int, observer: int | None = None) -> str:
+        """Return what the current player does by a legal action, in plain words; the observer's own as a command.
+
+        A game may say it better than by the action's text, as it may override the next three.
+        """
+        return self.action_to_string(action)
+
+    def tell(self, before: Any, action: int, after: Any, observer: int | None = None) -> list[str]:
+        """Return what `observer` should be told about an action and what came of it, a sentence each."""
+        player = int(before["current_player"])
+        who = "You" if player == observer else f"Player {player}"
+        return [f"{who}: {self.describe_action(before, action)}"]
+
+    def hint(self, state: Any) -> str:
+        """Return what the player to move needs to know of the rules."""
+        legal = np.flatnonzero(self.legal_action_mask(np.array([state], self.spec.state_dtype))[0])
+        examples = ", ".join(self.action_to_string(int(action)) for action in legal[:8])
+        return f"{self.spec.phases[int(state['phase'])]}: actions are written like {examples}"
+
+    def in_colour(self, text: str) -> str:
+        """Return a text of `to_text`, `describe_action` or `tell` with ANSI colours."""
+        return text
+
     def describe_observation(self) -> str:
         """Return a table of the observation: field, slice, shape, public or private, meaning."""
         slices = self.spec.observation_slices()

@@ -9,8 +9,8 @@ The free names are a game's kernels for one record `s` of its state:
     redeal(config, s, observer)         re-deal what `observer` can't know, from the stream s.rng_key
     choose(bot, option, o, legal, key)  a compiled bot's action: from the observation and the legal actions alone
 
-`deal`, `apply` and `redeal` leave `s.legal` holding the legal actions of `s.current_player`, which is NO_PLAYER when the
-game is over. Letters: B lanes, A actions, D observation bytes, P players.
+`deal`, `apply` and `redeal` leave `s.legal` holding the legal actions of `s.current_player`, which is NO_PLAYER when
+the game is over. Letters: B lanes, A actions, D observation bytes, P players.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def redeal_lanes(config, states, observers, seeds, worlds):
 def advance_lanes(config, states, raw, actions, rewards, terminated, mask, out, out_raw, autoreset):
     """Step, begin the next episode where one ended, and write rewards, ends, masks and observations in one pass.
 
-    Arrays of length 0 are not written. `rewards` and `terminated` speak of the step just made, the rest of what follows.
+    Arrays of length 0 are not written. `rewards` and `terminated` are of the step just made, the rest of what follows.
     """
     for b in range(states.shape[0]):
         s = states[b]
@@ -197,3 +197,11 @@ def play_lanes(config, states, bots, options, key, histogram, o, o_raw, limit):
                 break
         made += here
     return made
+
+
+def choose_lanes(bot, option, observations, masks, keys, actions):
+    """Choose an action of every lane by one compiled bot, from observations [B] and byte masks [B, A]."""
+    legal = np.zeros((masks.shape[1] + 63) // 64, np.uint64)
+    for b in range(observations.shape[0]):
+        bits.read_mask(masks[b], legal)
+        actions[b] = choose(bot, option, observations[b], legal, keys[b])

@@ -1,0 +1,135 @@
+"""The `Agent` protocol: who plays sees an observation and a mask, nothing else, many positions at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabletop import loops
+from tabletop.game import BatchGame, raw_bytes
+from tabletop.jit import bind
+
+Array = NDArray[Any]
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Something that chooses actions.
+
+    `act` gets observation records [B], bool masks [B, A] with at least one legal action each, and uint64 keys [B] of
+    random streams, one for each decision; it returns int64 actions [B]. Same arguments, same actions, whatever the
+    batch. An agent holds no memory of a game: an observation tells all that matters.
+    """
+
+    name: str
+
+    def act(self, observations: Array, masks: Array, keys: Array) -> Array: ...
+
+
+class Outcome(NamedTuple):
+    """How finished games ended, by seat: points [B, P] as the game counts them, and who won, bool [B, P]."""
+
+    points: Array
+    winners: Array
+
+
+@dataclass(frozen=True)
+class Bots:
+    """The compiled bots of one game: `choose(bot, option, o, legal, key)`, what its numbers mean, and how to keep score.
+
+    read_options(name, texts) turns a bot's options as written, {"draw": "hint"}, into the number `option`; ValueError
+    says what is wrong with them. outcome(states) reads finished games. behaviour(counts) sums up how often an agent
+    chose each action, int [A], as named figures.
+    """
+
+    game: str  # game id
+    choose: Any  # kernel
+    names: tuple[str, ...]  # by bot number
+    meanings: tuple[str, ...] = ()  # by bot number, for lists
+    options: Mapping[str, str] = field(default_factory=dict)  # option of every bot: what it may be, for lists
+    read_options: Callable[[str, Mapping[str, str]], int] | None = field(default=None, compare=False)
+    outcome: Callable[[Array], Outcome] | None = field(default=None, compare=False)
+    behaviour: Callable[[Array], dict[str, float]] | None = field(default=None, compare=False)
+    loops: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def make(self, name: str, texts: Mapping[str, str] | None = None) -> CompiledBot:
+        """Return the bot called `name` with options as written; ValueError says what there is."""
+        if name not in self.names:
+            raise ValueError(f"{self.game} has no bot {name!r}; bots are: {', '.join(self.names)}")
+        texts = dict(texts or {})
+        for key in texts:
+            if key not in self.options:
+                known = "; ".join(f"{k}={v}" for k, v in self.options.items()) or "none"
+                raise ValueError(f"{name} has no option {key!r}; options are: {known}")
+        option = self.read_options(name, texts) if self.read_options is not None else 0
+        written = "".join(f":{key}={texts[key]}" for key in sorted(texts))
+        return CompiledBot(self, self.names.index(name), option, name + written)
+
+    def play_loop(self, game: BatchGame) -> Any:
+        """Return `tabletop.loops.play_lanes` with these bots, compiled once."""
+        if "play" not in self.loops:
+            self.loops["play"] = game.loops.play(self.choose, "bots")
+        return self.loops["play"]
+
+    def choose_loop(self) -> Any:
+        """Return `tabletop.loops.choose_lanes` with these bots, compiled once."""
+        if "choose" not in self.loops:
+            self.loops["choose"] = bind(loops.choose_lanes, f"{self.game.partition('-')[0]}_bots", choose=self.choose)
+        return self.loops["choose"]
+
+
+@dataclass(frozen=True)
+class CompiledBot:
+    """An agent written as a kernel: it plays inside compiled code for whole batches."""
+
+    bots: Bots
+    bot: int
+    option: int
+    name: str
+
+    def act(self, observations: Array, masks: Array, keys: Array) -> Array:
+        """Choose for every record."""
+        actions = np.empty(len(observations), np.int64)
+        self.bots.choose_loop()(
+            np.int64(self.bot), np.int64(self.option), observations, masks.view(np.uint8), keys, actions
+        )
+        return actions
+
+
+def play_out(
+    game: BatchGame, states: Array, agents: list[CompiledBot | None], key: int, histogram: Array | None = None
+) -> int:
+    """Let compiled bots play every lane on, in place, until a seat with None must decide or the game is over.
+
+    agents: one for each seat. histogram: int64 [B, P, A], to which each seat's actions are added. Return the number of
+    decisions made.
+    """
+    size, seats = len(states), game.spec.max_players
+    some = next(agent for agent in agents if agent is not None)
+    table = np.full((size, seats), -1, np.int64)
+    options = np.zeros((size, seats), np.int64)
+    for seat, agent in enumerate(agents):
+        if agent is not None:
+            table[:, seat], options[:, seat] = agent.bot, agent.option
+    return play_table(game, states, some.bots, table, options, key, histogram)
+
+
+def play_table(
+    game: BatchGame, states: Array, bots: Bots, table: Array, options: Array, key: int, histogram: Array | None = None
+) -> int:
+    """Let the compiled bots `table` int64 [B, P] with `options` int64 [B, P] play on; -1 is a seat that stops play."""
+    if histogram is None:
+        histogram = np.empty((0, 0, 0), np.int64)
+    scratch = np.empty(1, game.spec.observation_dtype)
+    made = bots.play_loop(game)(
+        game.rules, states, table, options, np.uint64(key), histogram, scratch, raw_bytes(scratch)[0], 0
+    )
+    if made < 0:
+        lane = -1 - made
+        seat = int(states["current_player"][lane])
+        raise RuntimeError(f"bot {bots.names[table[lane, seat]]} chose an illegal action in lane {lane}")
+    return int(made)

@@ -1,0 +1,1 @@
+"""What does not know which game is played, tried on High Card and on the games there are."""

@@ -19,6 +19,7 @@ from sting_env.rules import (
     NUM_ADD,
     NUM_KINDS,
     PASS,
+    PILE,
     RUN_LOWS,
     RUN_PATTERNS,
     RUNS,
@@ -60,7 +61,7 @@ FIELDS = (
         "special_cards, open_hands, discard_to_go_out, substitution, stack_multipliers, face_values: 1 if on",
     ),
     ObservationField("hand", (K,), "cards of each kind in the observer's hand", public=False),
-    ObservationField("hand_size", (P,), "rel: cards in each hand"),
+    ObservationField("hand_size", (P,), "rel: cards in each hand", scale=10),
     ObservationField("open_hands", (P - 1, K), "rel 1..5: cards of each kind, with the option open_hands, else 0"),
     ObservationField("held", (NUM_ADD,), "one-hot: the card taken or substituted that must now be placed"),
     ObservationField("play", (NUM_PLAYS,), "one-hot: the play being asked about: set, run, add, substitute, pass"),
@@ -75,24 +76,26 @@ FIELDS = (
     ObservationField("first_out", (P,), "one-hot, rel: who emptied a hand during this pass"),
     ObservationField("discard_top", (DISCARD_DEPTH, K), "one-hot each: the top four cards of the discard pile"),
     ObservationField("discard", (K,), "cards of each kind in the discard pile"),
-    ObservationField("discard_size", (), "cards in the discard pile"),
-    ObservationField("draw_size", (), "cards in the draw pile"),
+    ObservationField("discard_size", (), "cards in the discard pile", scale=30),
+    ObservationField("draw_size", (), "cards in the draw pile", scale=30),
     ObservationField("unseen", (K,), "cards of each kind in the draw pile and the other hands", public=False),
-    ObservationField("num_piles", (), "piles on the table"),
+    ObservationField("num_piles", (), "piles on the table", scale=10),
     ObservationField(
         "piles",
         (L, PILE_COLUMNS),
         "a row for each pile in order of laying: owner 6 one-hot rel; set, run; colours 4; numbers 10; wild cells 10 "
         "(1 Wild, 2 Double, 3 Triple, -1 Super); wilds by kind 4; cards; points (at most 127); holds a Super",
+        scale=5,
+        row_actions=PILE,
     ),
-    ObservationField("table_points", (P,), "rel: points of the piles in front of each seat, at most 127"),
-    ObservationField("totals", (P,), "rel: points so far, at most 127"),
-    ObservationField("lead", (P,), "rel: points so far less the observer's, within -127..127"),
-    ObservationField("round", (), "rounds scored"),
-    ObservationField("rounds_left", (), "rounds to come, this one too; 127 with no limit"),
-    ObservationField("to_target", (P,), "rel: points to target_score, at most 127; 127 without one"),
-    ObservationField("turn", (), "turns completed in this round, at most 127"),
-    ObservationField("turns_left", (), "turns until the round ends blocked, at most 127"),
+    ObservationField("table_points", (P,), "rel: points of the piles in front of each seat, at most 127", scale=20),
+    ObservationField("totals", (P,), "rel: points so far, at most 127", scale=30),
+    ObservationField("lead", (P,), "rel: points so far less the observer's, within -127..127", scale=30),
+    ObservationField("round", (), "rounds scored", scale=5),
+    ObservationField("rounds_left", (), "rounds to come, this one too; 127 with no limit", scale=5),
+    ObservationField("to_target", (P,), "rel: points to target_score, at most 127; 127 without one", scale=100),
+    ObservationField("turn", (), "turns completed in this round, at most 127", scale=20),
+    ObservationField("turns_left", (), "turns until the round ends blocked, at most 127", scale=127),
 )
 
 OBSERVATION = observation_dtype([(f.name, f.shape) for f in FIELDS])
@@ -219,8 +222,8 @@ def observe(config, s, observer, o):
             rel += n
         write_pile(s, rel, i, o.piles[i])
         o.table_points[rel] = min(CAP, o.table_points[rel] + np.int64(s.pile_points[i]))
-    o.round = capped(s.round)
-    o.rounds_left = CAP if config.rounds == UNLIMITED else capped(config.rounds - s.round)
+    o.round = capped(s["round"])
+    o.rounds_left = CAP if config.rounds == UNLIMITED else capped(config.rounds - s["round"])
     o.turn = capped(s.turn)
     o.turns_left = capped(config.max_turns - s.turn)
 

@@ -105,14 +105,14 @@ STATE = state_dtype(
         ("replaces", "i8"),  # union of pile_replaces
         ("pile_accepts", "i8", (MAX_PILES,)),  # what a pile takes (piles.accepted)
         ("pile_replaces", "i8", (MAX_PILES,)),  # naturals that can replace a wild in it (piles.replaceable)
+        ("play", "i8"),  # PLAY action being asked about, NOTHING between plays; wide, as bits are shifted by it
         ("totals", "i4", (MAX_PLAYERS,)),  # points of the rounds scored
         ("round_points", "i4", (MAX_PLAYERS,)),  # points of the last round scored
         ("turn", "i4"),  # completed turns of this round
         ("pile_naturals", "i2", (MAX_PILES,)),  # run: bits of the cells with a natural; set: bits of its colours
         ("pile_points", "i2", (MAX_PILES,)),  # what it scores (piles.pile_points)
-        ("round", "i2"),  # rounds scored before this one
+        ("round", "i2"),  # rounds scored before this one; s["round"], as numpy records have a method `round`
         ("reshuffles", "i2"),  # of the discard pile in this round
-        ("play", "i2"),  # PLAY action being asked about, NOTHING between plays
         ("hand", "u1", (MAX_PLAYERS, NUM_KINDS)),  # cards of each kind in each hand
         ("hand_size", "u1", (MAX_PLAYERS,)),  # cards in each hand
         ("shown", "u1", (NUM_KINDS,)),  # cards face up: discard pile, piles, held
@@ -462,7 +462,7 @@ def reshuffle(s):
     s.discard_size = 0
     s.discarded[:] = 0
     s.reshuffles += 1
-    shuffle(derive(derive(s.rng_key, DEAL, s.round), DEAL, s.reshuffles), s.draw_stack, size)
+    shuffle(derive(derive(s.rng_key, DEAL, s["round"]), DEAL, s.reshuffles), s.draw_stack, size)
     top = s.draw_stack[size - 1]
     s.shown[top] += 1
     put_on_discard(s, top)
@@ -822,7 +822,7 @@ def lay_pile(config, s):
         s.pile_naturals[i] = row(naturals, np.int64(s.pile_suit[i]))
     s.pile_high[i] = s.pile_low[i] + 2
     if s.chosen_wild != NOTHING:
-        spend(s, seat, FIRST_WILD + s.chosen_wild)
+        spend(s, seat, FIRST_WILD + np.int64(s.chosen_wild))
         s.pile_wilds[i, s.chosen_wild] = 1
         if s.play >= RUNS:
             place = (s.play - RUNS) % RUN_PATTERNS - 1
@@ -986,7 +986,7 @@ def end_round(config, s, out):
         owner = s.pile_owner[i]
         if owner != out:
             s.round_points[owner] += s.pile_points[i]
-    s.round += 1
+    s["round"] += 1
     total = 0
     reached = False
     for seat in range(s.num_players):
@@ -998,7 +998,7 @@ def end_round(config, s, out):
         for seat in range(s.num_players):
             own = s.round_points[seat]
             reward(s, seat, ((total - own) / (s.num_players - 1) - own) / 100.0)
-    if reached or (config.rounds != UNLIMITED and s.round >= config.rounds):  # S32
+    if reached or (config.rounds != UNLIMITED and s["round"] >= config.rounds):  # S32
         end_game(config, s)
     else:
         s.dealer = left_of(s, s.dealer)  # S3
@@ -1085,7 +1085,7 @@ def deal(config, s):
     """Begin a game: a random dealer (S3) and the first round."""
     s.dealer = below(derive(s.rng_key, DEAL, DEALER_STREAM), 0, s.num_players)
     s.last_out = NOTHING
-    s.round = 0
+    s["round"] = 0
     deal_round(config, s)
     write_legal(config, s)
 
@@ -1118,7 +1118,7 @@ def deal_round(config, s):
     size = NUM_CARDS if config.special_cards else 2 * NUM_NATURALS
     for i in range(size):
         s.draw_stack[i] = DECK[i]
-    shuffle(derive(s.rng_key, DEAL, s.round), s.draw_stack, size)
+    shuffle(derive(s.rng_key, DEAL, s["round"]), s.draw_stack, size)
     for seat in range(s.num_players):
         for _ in range(config.hand_size):
             size -= 1

@@ -123,7 +123,7 @@ def observe(config, s, observer, o):
         seat = seat_of(s, observer, rel)
         complete = s.complete[seat]
         for kind in range(K):
-            o.displays[rel, kind] = s.size[seat, kind]
+            o.displays[rel, kind] = s.tiles[seat, kind]
             o.values[rel, kind] = s.value[seat, kind]
             o.complete[rel, kind] = (complete >> kind) & 1
         o.display_tiles[rel] = tiles_in_display(s, seat)

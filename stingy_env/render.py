@@ -16,10 +16,10 @@ WIDTH = 120
 LABEL = 12  # columns of the name of a seat
 TALLIES = (("tiles", 7), ("worth", 7), ("points", 8))
 ASKED = {
-    Phase.SWAP: "may demand a group, or make no swap",
-    Phase.RESPOND: "takes groups in return, or none",
-    Phase.GIVE: "pays: gives groups worth more",
-    Phase.DRAW: "takes new tiles: the regular number, or one more",
+    Phase.SWAP: "demand a group, or make no swap",
+    Phase.RESPOND: "take groups in return, or none",
+    Phase.GIVE: "pay with groups worth more",
+    Phase.DRAW: "take the regular number of tiles, or one more",
 }
 
 
@@ -49,7 +49,7 @@ def seat_line(state: Any, seat: int, observer: int | None) -> str:
     """Return one line of the table: `>` who decides, a number for each group, `*` for each complete one."""
     mark = ">" if seat == state["current_player"] else " "
     complete = int(state["complete"][seat])
-    sizes = [int(size) for size in state["size"][seat]]
+    sizes = [int(size) for size in state["tiles"][seat]]
     cells = ["*" if (complete >> kind) & 1 else str(sizes[kind] or ".") for kind in range(NUM_KINDS)]
     points = "" if seat >= int(state["num_players"]) else str(int(state["scores"][seat]))
     counts = (str(sum(sizes)), str(int(state["worth"][seat])), points)
@@ -77,7 +77,8 @@ def status_lines(state: Any, observer: int | None) -> list[str]:
         won = [seat_name(state, seat, observer) for seat in range(players) if (int(state["winners"]) >> seat) & 1]
         return [f"over; won by {' and '.join(won)}"]
     who = seat_name(state, int(state["current_player"]), observer)
-    lines = [f"{Phase(int(state['phase'])).name}: {who} {ASKED[Phase(int(state['phase']))]}"]
+    phase = Phase(int(state["phase"]))
+    lines = [f"{phase.name}, {who}: {ASKED[phase]}"]
     if state["last_turns"] != NOTHING:
         lines.append(f"the pool is empty; turns left, this one too: {int(state['last_turns'])}")
     return lines

@@ -68,7 +68,7 @@ STATE = state_dtype(
         ("scores", "i4", (MAX_PLAYERS,)),  # points of each player if the game ended now (G18)
         ("worth", "i2", (MAX_PLAYERS,)),  # sum of the values of each display
         ("total", "i2"),  # value taken or given so far in this swap
-        ("size", "u1", (MAX_PLAYERS, NUM_KINDS)),  # tiles of each group, 0 for none
+        ("tiles", "u1", (MAX_PLAYERS, NUM_KINDS)),  # tiles of each group, 0 for none
         ("value", "u1", (MAX_PLAYERS, NUM_KINDS)),  # value of each group (G2), 0 for none
         ("unseen", "u1", (NUM_KINDS,)),  # tiles of each kind in the pool
         ("pool", "u1", (NUM_TILES,)),  # seat p's stack is pool[pool_low[p]:pool_high[p]], next tile last
@@ -165,7 +165,7 @@ def may_take_extra(s):
         return False
     singles = 0
     for kind in range(NUM_KINDS):
-        singles += s.size[s.turn_player, kind] == 1
+        singles += s.tiles[s.turn_player, kind] == 1
     return singles <= EXTRA_SINGLES
 
 
@@ -204,7 +204,7 @@ def tiles_in_display(s, seat):
     """Return how many tiles a display holds (G18)."""
     tiles = 0
     for kind in range(NUM_KINDS):
-        tiles += np.int64(s.size[seat, kind])
+        tiles += np.int64(s.tiles[seat, kind])
     return tiles
 
 
@@ -216,7 +216,7 @@ def write_group(s, seat, kind, size):
     """Make a group of a display `size` tiles large, 0 for none."""
     value = VALUE_OF_SIZE[size]
     s.worth[seat] += value - np.int64(s.value[seat, kind])
-    s.size[seat, kind] = size
+    s.tiles[seat, kind] = size
     s.value[seat, kind] = value
     if size > 0:
         s.groups[seat] |= 1 << kind
@@ -227,7 +227,7 @@ def write_group(s, seat, kind, size):
 @kernel
 def add_tiles(config, s, seat, kind, number):
     """Put tiles into a display; a kind that is then complete is set aside at once (G5, G9, G13, G15, G19)."""
-    size = np.int64(s.size[seat, kind]) + number
+    size = np.int64(s.tiles[seat, kind]) + number
     if size == TILES_OF_KIND[kind]:
         write_group(s, seat, kind, 0)
         s.complete[seat] |= 1 << kind
@@ -239,7 +239,7 @@ def add_tiles(config, s, seat, kind, number):
 @kernel
 def hand_over(config, s, giver, receiver, kind):
     """Move a whole group from one display to another (G7, G13)."""
-    number = np.int64(s.size[giver, kind])
+    number = np.int64(s.tiles[giver, kind])
     write_group(s, giver, kind, 0)
     add_tiles(config, s, receiver, kind, number)
 

@@ -79,7 +79,7 @@ def names(kinds: Any) -> list[str]:
 
 def display_of(state: Any, seat: int) -> dict[str, int]:
     """Return a display: tiles by name, in order of kind."""
-    sizes = state["size"][seat]
+    sizes = state["tiles"][seat]
     return {KIND_NAMES[kind]: int(sizes[kind]) for kind in range(NUM_KINDS) if sizes[kind]}
 
 
@@ -160,7 +160,7 @@ def write_display(state: Any, seat: int, display: Any) -> None:
         kind = kind_of(name, where)
         complete = int(TILES_OF_KIND[kind])
         what = f"{where}: the number of {name}, of which {complete} are complete,"
-        state["size"][seat, kind] = whole(size, 1, complete - 1, what)
+        state["tiles"][seat, kind] = whole(size, 1, complete - 1, what)
 
 
 def write_complete(state: Any, seat: int, kinds: Any) -> None:
@@ -199,7 +199,7 @@ def check_tiles(state: Any) -> None:
     for seat in range(int(state["num_seats"])):
         for kind in range(NUM_KINDS):
             complete = (int(state["complete"][seat]) >> kind) & 1
-            counts[kind] += int(state["size"][seat, kind]) + complete * int(TILES_OF_KIND[kind])
+            counts[kind] += int(state["tiles"][seat, kind]) + complete * int(TILES_OF_KIND[kind])
     for kind in range(NUM_KINDS):
         found, expected = counts[kind] + int(state["unseen"][kind]), int(TILES_OF_KIND[kind])
         if found != expected:
@@ -257,7 +257,7 @@ def from_dict(config: StingyConfig, position: Mapping[str, Any], key: int) -> np
     check_tiles(state)
 
     phase = position["phase"]
-    if phase not in Phase.__members__:
+    if not isinstance(phase, str) or phase not in Phase.__members__:
         raise PositionError(f"'phase' must be one of {', '.join(Phase.__members__)}, not {phase!r}")
     over = phase == "OVER"
     state["phase"] = Phase[phase]
@@ -307,17 +307,17 @@ def check_swap(config: StingyConfig, states: np.ndarray) -> None:
     name, giving = KIND_NAMES[kind], state["phase"] == Phase.GIVE
     if owner == turn:
         raise PositionError("'pending': the owner can't be the demander (G7)")
-    if state["size"][owner, kind]:
+    if state["tiles"][owner, kind]:
         raise PositionError(f"'pending': seat {owner} still has {name}, a demand takes the whole group (G7)")
     demanded_size = int(np.searchsorted(VALUE_OF_SIZE, value))
-    held = int(TILES_OF_KIND[kind]) if holds_complete(state, turn, kind) else int(state["size"][turn, kind])
+    held = int(TILES_OF_KIND[kind]) if holds_complete(state, turn, kind) else int(state["tiles"][turn, kind])
     if held < demanded_size:
         raise PositionError(f"'pending': seat {turn} must have the {demanded_size} tiles of {name} it demanded (G9)")
     if (total > 0) != (last != NOTHING):
         raise PositionError("'pending': total is above 0 exactly when there is a last_group (G14)")
     if last != NOTHING:
-        owned = bool(state["size"][owner, last]) or holds_complete(state, owner, last)
-        if last == kind or state["size"][turn, last] or not owned:
+        owned = bool(state["tiles"][owner, last]) or holds_complete(state, owner, last)
+        if last == kind or state["tiles"][turn, last] or not owned:
             raise PositionError(f"'pending': {KIND_NAMES[last]} can't be what seat {owner} got from seat {turn} (G13)")
     others, possible = rest_of_swap(states)
     if not giving and total > value:
@@ -343,7 +343,7 @@ def write_derived(rules: Any, states: Any) -> None:
     s = states[0]
     for seat in range(s.num_seats):
         for kind in range(NUM_KINDS):
-            write_group(s, seat, kind, np.int64(s.size[seat, kind]))
+            write_group(s, seat, kind, np.int64(s.tiles[seat, kind]))
         s.scores[seat] = score(rules, s, seat)
 
 
@@ -359,7 +359,7 @@ def rest_of_swap(states: Any) -> Any:
     s = states[0]
     turn = np.int64(s.turn_player)
     groups = undecided(s)
-    possible = 0
+    possible = np.int64(0)
     for kind in range(NUM_KINDS):
         if (groups >> kind) & 1:
             possible += np.int64(s.value[turn, kind])

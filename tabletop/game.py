@@ -9,6 +9,7 @@ Letters: B lanes, A actions, D observation bytes, P players (the most the game a
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -127,6 +128,12 @@ class GameSpec:
     def observation_size(self) -> int:
         """Number of int8 values in an observation, D."""
         return self.observation_dtype.itemsize
+
+    @property
+    def observation_digest(self) -> str:
+        """Hash of all that a network's inputs and outputs depend on: the fields, their shapes, the actions."""
+        fields = [(field.name, field.shape) for field in self.observation_fields]
+        return hashlib.sha256(repr((self.name, self.num_actions, fields)).encode()).hexdigest()[:16]
 
     def observation_slices(self) -> dict[str, slice]:
         """Return where each field lies in the flat vector."""
@@ -439,7 +446,8 @@ class BatchGame(ABC):
 
     def _check_out(self, out: Array, shape: tuple[int, ...], name: str, dtype: Any = np.bool_) -> None:
         if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
-            raise ValueError(f"{name} must be a contiguous {np.dtype(dtype)} array {list(shape)}, not {out.dtype} {list(out.shape)}")
+            wanted = f"{np.dtype(dtype)} array {list(shape)}"
+            raise ValueError(f"{name} must be a contiguous {wanted}, not {out.dtype} {list(out.shape)}")
 
     def _as_seeds(self, seeds: ArrayLike, size: int) -> Array:
         array = np.asarray(seeds)

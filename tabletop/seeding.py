@@ -20,6 +20,7 @@ EPISODE = 1
 WORLD = 2
 CHOICE = 3
 DEAL = 4
+SEATING = 5
 
 
 @kernel
@@ -67,4 +68,16 @@ def spread(seed: int, count: int, purpose: int = EPISODE, first: int = 0) -> np.
 def _spread(key, purpose, first, out):
     for i in range(out.shape[0]):
         out[i] = derive(key, purpose, first + i)
+    return out
+
+
+def uniform_lanes(keys: np.ndarray) -> np.ndarray:
+    """Return the first number of each of the streams `keys` uint64 [B]: float64 [B] in [0, 1)."""
+    return _uniforms(np.ascontiguousarray(keys, dtype=np.uint64), np.empty(len(keys)))
+
+
+@entry
+def _uniforms(keys, out):
+    for i in range(out.shape[0]):
+        out[i] = uniform(keys[i], 0)
     return out

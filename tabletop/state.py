@@ -41,9 +41,16 @@ def observation_dtype(fields: Sequence[tuple[str, tuple[int, ...]]]) -> np.dtype
 
 @dataclass(frozen=True)
 class ObservationField:
-    """One field of an observation, for people: `describe_observation` prints a table of them."""
+    """One field of an observation: its meaning for people, and what a network should know about it.
+
+    scale: what to divide by so that values are about 1. row_actions: for a field of rows that stand for things in no
+    order that matters (piles), the first action of a section with one action for each row, -1 if there is none; None
+    for any other field. A row without a thing is all zero.
+    """
 
     name: str
     shape: tuple[int, ...]
     meaning: str
     public: bool = True
+    scale: float = 1.0
+    row_actions: int | None = None

@@ -8,6 +8,7 @@ Chance arrives as data. The caller deals each round, and a callback answers when
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 # Cards (S2), in the order of their kinds.
@@ -174,6 +175,28 @@ def represents(pile, position, natural):
     )
 
 
+@lru_cache(maxsize=100_000)  # only to save time
+def additions(pile, card):
+    """List (end, legal pile, cards added) for one card on one pile (S17).
+
+    A wild that breaks only the limit of wilds takes the next natural along (S18).
+    """
+    if pile.kind == "set":
+        result = replace(pile, cards=(*pile.cards, card))
+        return [(None, result, [card])] if is_legal_pile(result) else []
+    found = []
+    for end in (LOW, HIGH):
+        result = pile.extended(end, card)
+        if is_legal_pile(result):
+            found.append((end, result, [card]))
+        elif is_wild(card) and is_legal_run(result):
+            natural = result.place_of(-1 if end == LOW else len(result.cards))
+            result = result.extended(end, natural)
+            if natural in NATURALS and is_legal_pile(result):
+                found.append((end, result, [card, natural]))
+    return found
+
+
 # Plays (S12 to S27): each is built with the answers that ask for it and with all that lies on the table afterwards.
 
 
@@ -222,7 +245,10 @@ def all_layings():
     return layings
 
 
-LAYINGS = all_layings()
+# By their first natural, only to save time.
+LAYINGS = {card: [] for card in NATURALS}
+for laying in all_layings():
+    LAYINGS[next(card for card in laying[2].cards if is_natural(card))].append(laying)
 
 
 def hand_after(hand, held, cards):
@@ -490,7 +516,7 @@ class NaiveSting:
     def _plays_that_lay(self, hand, held, piles, discard_pile):
         """Give the new piles, three cards in front of an opponent (S16)."""
         at_hand = {*hand, held}
-        for action, wild, shape in LAYINGS:
+        for action, wild, shape in (laying for card in NATURALS if card in at_hand for laying in LAYINGS[card]):
             if not at_hand.issuperset(shape.cards):
                 continue  # only to save time
             left = hand_after(hand, held, shape.cards)
@@ -510,7 +536,7 @@ class NaiveSting:
             if hand_after(hand, held, [card]) is None:
                 continue
             for index, pile in enumerate(piles):
-                for end, result, cards in self._additions(pile, card):
+                for end, result, cards in additions(pile, card):
                     left = hand_after(hand, held, cards)
                     if left is None or not self._may_leave(left):
                         continue
@@ -519,26 +545,6 @@ class NaiveSting:
                         answers.append(("END", END + end))
                     after = (*piles[:index], result, *piles[index + 1 :])
                     yield Play(tuple(answers), left, after, None, discard_pile)
-
-    def _additions(self, pile, card):
-        """List (end, legal pile, cards added) for one card on one pile (S17).
-
-        A wild that breaks only the limit of wilds takes the next natural along (S18).
-        """
-        if pile.kind == "set":
-            result = replace(pile, cards=(*pile.cards, card))
-            return [(None, result, [card])] if is_legal_pile(result) else []
-        additions = []
-        for end in (LOW, HIGH):
-            result = pile.extended(end, card)
-            if is_legal_pile(result):
-                additions.append((end, result, [card]))
-            elif is_wild(card) and is_legal_run(result):
-                natural = result.place_of(-1 if end == LOW else len(result.cards))
-                result = result.extended(end, natural)
-                if natural in NATURALS and is_legal_pile(result):
-                    additions.append((end, result, [card, natural]))
-        return additions
 
     def _plays_that_take(self, hand):
         """List taking the top of the discard pile, if it is no word card and can be placed at once (S21)."""

@@ -9,10 +9,8 @@ import pytest
 
 from sting_env import StingGame
 
-RECORDS = [
-    json.loads(line)
-    for line in gzip.open(Path(__file__).parent.parent / "golden" / "sting.jsonl.gz", "rt", encoding="utf-8")
-]
+GOLDEN = Path(__file__).parent.parent / "golden" / "sting.jsonl.gz"
+RECORDS = [json.loads(line) for line in gzip.decompress(GOLDEN.read_bytes()).splitlines()]
 OVER = len(StingGame.spec.phases) - 1
 
 

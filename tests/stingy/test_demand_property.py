@@ -17,7 +17,8 @@ MOST_GROUPS = 8
 def lay_out(rules, states, sizes, kinds, equal):
     """Lay the displays `sizes` [B, 2, K] of seats 0 and 1; seat 0 is on turn.
 
-    Write the legal actions, and whether other groups than `kinds` [B] of seat 0 total what that kind is worth for seat 1.
+    Write the legal actions, and whether groups of seat 0 other than `kinds` [B] total what that group of seat 1 is
+    worth.
     """
     for b in range(states.shape[0]):
         s = states[b]

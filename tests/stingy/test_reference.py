@@ -44,12 +44,10 @@ def check_games(choose, num_players, options, lanes, seed):
                 continue
             legal = np.flatnonzero(masks[lane]).tolist()
             phase = game.spec.phases[states["phase"][lane]]
-            where = f"{game}, seed {seed}, lane {lane}, decision {states['decision'][lane]}"
             expected = (reference.current_player, reference.phase, reference.legal_actions())
-            assert (players[lane], phase, legal) == expected, where
+            assert (players[lane], phase, legal) == expected, f"lane {lane}, decision {states['decision'][lane]}"
             actions[lane] = choose(legal, rng)
             reference.apply(actions[lane])
-            assert sum(reference.rewards) == pytest.approx(0), where
         game.step(states, actions)
     for lane, reference in enumerate(references):
         assert reference.phase == "OVER"
@@ -60,19 +58,19 @@ def check_games(choose, num_players, options, lanes, seed):
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("num_players", PLAYER_COUNTS)
-@pytest.mark.parametrize("choose", [random_choice, hungry_choice])
-def test_games_agree(choose, num_players, options):
+@pytest.mark.parametrize(("choose", "lanes"), [(random_choice, 14), (hungry_choice, 6)])
+def test_games_agree(choose, lanes, num_players, options):
     """400 games in all."""
-    check_games(choose, num_players, options, lanes=10, seed=num_players)
+    check_games(choose, num_players, options, lanes, seed=num_players)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("num_players", PLAYER_COUNTS)
-@pytest.mark.parametrize("choose", [random_choice, hungry_choice])
-def test_many_games_agree(choose, num_players, options):
+@pytest.mark.parametrize(("choose", "lanes"), [(random_choice, 350), (hungry_choice, 150)])
+def test_many_games_agree(choose, lanes, num_players, options):
     """10,000 games in all."""
-    check_games(choose, num_players, options, lanes=250, seed=1000 + num_players)
+    check_games(choose, num_players, options, lanes, seed=1000 + num_players)
 
 
 def test_every_position_on_the_way_agrees():
@@ -84,7 +82,7 @@ def test_every_position_on_the_way_agrees():
         rng = np.random.default_rng(num_players)
         reference = NaiveStingy.from_dict(game.to_dict(states[0]))
         while not game.terminated(states)[0]:
-            action = hungry_choice(np.flatnonzero(game.legal_action_mask(states)[0]), rng)
+            action = random_choice(np.flatnonzero(game.legal_action_mask(states)[0]), rng)
             game.step(states, [action])
             reference.apply(int(action))
             assert game.to_dict(states[0]) == reference.to_dict()

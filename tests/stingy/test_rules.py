@@ -60,7 +60,7 @@ def test_G5_six_tiles_for_each_seat(num_players, seats):
     states = game.new_states(200)
     game.reset(states, 1)
     complete = (states["complete"][:, :, None] >> np.arange(25)) & 1
-    dealt = states["size"].sum(axis=2) + complete @ TILES_OF_KIND
+    dealt = states["tiles"].sum(axis=2) + complete @ TILES_OF_KIND
     assert (dealt[:, :seats] == 6).all()
     assert (dealt[:, seats:] == 0).all()
     assert (states["pool_size"] == 115 - 6 * seats).all()
@@ -75,8 +75,8 @@ def test_G5_complete_at_the_start_is_set_aside_without_replacement():
     for lane, seat in zip(lanes, seats):
         complete = int(states["complete"][lane, seat])
         set_aside = sum(int(TILES_OF_KIND[kind]) for kind in range(25) if (complete >> kind) & 1)
-        assert states["size"][lane, seat].sum() == 6 - set_aside
-        assert (states["size"][lane, seat] < TILES_OF_KIND).all()
+        assert states["tiles"][lane, seat].sum() == 6 - set_aside
+        assert (states["tiles"][lane, seat] < TILES_OF_KIND).all()
 
 
 def test_G6_only_the_order_of_the_pool_is_hidden():

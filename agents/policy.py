@@ -1,0 +1,255 @@
+"""A trained policy as an agent: plain arrays and numpy, no torch.
+
+A policy is a folder: `policy.json` says which game, configuration, observation and network it is for, `weights.npz` (or
+`weights.pt`, a plain torch state_dict) holds the arrays. A policy that does not fit is refused, both values named.
+
+The network: fields of rows (piles) are embedded row by row with shared weights and summed; that and everything else, the
+legal actions too, goes through two dense layers; an action that stands for a row is scored by that row's embedding.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabletop.game import BatchGame, GameSpec, raw_bytes
+from tabletop.seeding import uniform_lanes
+
+Array = NDArray[Any]
+FORMAT = 1
+ROW_SUM = 4.0  # a usual number of rows: the sum of their embeddings is divided by it
+
+
+class PolicyError(ValueError):
+    """A policy that can't be read, or that is for another game, observation or network."""
+
+
+@dataclass(frozen=True)
+class NetworkShape:
+    """Where a network finds what in an observation, and its widths.
+
+    dense: (start, stop) of the parts of the flat observation that are read as they are; rows: (start, count, columns,
+    first action or -1) of a field of rows.
+    """
+
+    observation_size: int
+    num_actions: int
+    dense: tuple[tuple[int, int], ...]
+    rows: tuple[int, int, int, int] | None
+    hidden: int
+    row_width: int
+
+    @property
+    def num_inputs(self) -> int:
+        """Length of the dense input: the parts of the observation and the mask."""
+        return sum(stop - start for start, stop in self.dense) + self.num_actions
+
+
+def network_shape(spec: GameSpec, hidden: int = 256, row_width: int = 64) -> NetworkShape:
+    """Return the shape of a network for a game; at most one field of rows."""
+    slices = spec.observation_slices()
+    sets = [field for field in spec.observation_fields if field.row_actions is not None]
+    if len(sets) > 1:
+        raise ValueError(f"{spec.name} has {len(sets)} fields of rows; the network takes one")
+    if not sets:
+        return NetworkShape(spec.observation_size, spec.num_actions, ((0, spec.observation_size),), None, hidden, 0)
+    field = sets[0]
+    place = slices[field.name]
+    dense = tuple((a, b) for a, b in ((0, place.start), (place.stop, spec.observation_size)) if b > a)
+    rows = (place.start, field.shape[0], field.shape[1], int(field.row_actions))  # type: ignore[arg-type]
+    return NetworkShape(spec.observation_size, spec.num_actions, dense, rows, hidden, row_width)
+
+
+def observation_scale(spec: GameSpec) -> Array:
+    """Return what to multiply each value of the flat observation by: float32 [D]."""
+    scale = np.ones(spec.observation_size, np.float32)
+    for field, place in zip(spec.observation_fields, spec.observation_slices().values(), strict=True):
+        scale[place] = 1.0 / field.scale
+    return scale
+
+
+class PolicyNetwork:
+    """The forward pass in numpy. `training.network.TorchNetwork` is the same in torch."""
+
+    def __init__(self, shape: NetworkShape, scale: Array, weights: Mapping[str, Array]) -> None:
+        self.shape = shape
+        self.scale = scale
+        self.weights = {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in weights.items()}
+
+    def logits(self, observations: Array, masks: Array) -> Array:
+        """Return the scores of all actions, legal or not: float32 [B, A]. observations int8 [B, D], masks bool [B, A]."""
+        w, shape = self.weights, self.shape
+        dense = [observations[:, a:b].astype(np.float32) * self.scale[a:b] for a, b in shape.dense]
+        hidden = np.concatenate([*dense, masks.astype(np.float32)], axis=1) @ w["input.weight"].T + w["input.bias"]
+        if shape.rows is not None:
+            start, count, columns, first = shape.rows
+            rows = observations[:, start : start + count * columns].reshape(-1, columns)
+            there = np.flatnonzero(rows.any(axis=1))
+            scale = self.scale[start : start + columns]
+            embedded = np.maximum(
+                rows[there].astype(np.float32) * scale @ w["row.weight"].T + w["row.bias"], 0.0, dtype=np.float32
+            )
+            table = np.zeros((len(observations) * count, shape.row_width), np.float32)
+            table[there] = embedded
+            table = table.reshape(len(observations), count, shape.row_width)
+            hidden += (table.sum(axis=1) / np.float32(ROW_SUM)) @ w["pool.weight"].T
+        hidden = np.maximum(hidden, 0.0)
+        hidden = np.maximum(hidden @ w["hidden.weight"].T + w["hidden.bias"], 0.0)
+        logits = hidden @ w["policy.weight"].T + w["policy.bias"]
+        if shape.rows is not None and first >= 0:
+            query = hidden @ w["query.weight"].T
+            logits[:, first : first + count] += np.einsum("blr,br->bl", table, query)
+        return np.asarray(logits, np.float32)
+
+
+def masked_probabilities(logits: Array, masks: Array) -> Array:
+    """Return the softmax over legal actions: float32 [B, A], zero where illegal."""
+    shifted = np.where(masks, logits, np.float32(-np.inf))
+    shifted -= shifted.max(axis=1, keepdims=True)
+    probabilities = np.exp(shifted)
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True), np.float32)
+
+
+def sample(probabilities: Array, uniforms: Array) -> Array:
+    """Return an action for each row of probabilities [B, A] by uniforms [B] in [0, 1): int64 [B], never one of zero."""
+    total = np.cumsum(probabilities, axis=1, dtype=np.float64)
+    threshold = uniforms * total[:, -1]
+    return np.asarray((total <= threshold[:, None]).sum(axis=1), np.int64)
+
+
+@dataclass(frozen=True)
+class PolicyAgent:
+    """A policy that plays: sampling from its probabilities, or its best action if `greedy`."""
+
+    name: str
+    network: PolicyNetwork
+    greedy: bool = False
+
+    def probabilities(self, observations: Array, masks: Array) -> Array:
+        """Return the probability of every action: float32 [B, A]."""
+        flat = raw_bytes(observations)
+        return masked_probabilities(self.network.logits(flat, masks), masks)
+
+    def act(self, observations: Array, masks: Array, keys: Array) -> Array:
+        """Choose for every record; luck comes from `keys`, so that the batch makes no difference."""
+        if not masks.any(axis=1).all():
+            raise ValueError("every mask must have a legal action")
+        probabilities = self.probabilities(observations, masks)
+        if self.greedy:
+            return np.asarray(probabilities.argmax(axis=1), np.int64)
+        return sample(probabilities, uniform_lanes(keys))
+
+
+# Saving and loading -----------------------------------------------------------------------------------------------------
+
+
+def describe(game: BatchGame, shape: NetworkShape, training: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `policy.json` says of a policy."""
+    return {
+        "format": FORMAT,
+        "game": game.spec.name,
+        "config": game.config.to_dict(),
+        "observation_digest": game.spec.observation_digest,
+        "network": {"hidden": shape.hidden, "row_width": shape.row_width},
+        "training": dict(training),
+    }
+
+
+def save(folder: Path, description: Mapping[str, Any], weights: Mapping[str, Array]) -> None:
+    """Write a policy; each file is written beside its place and then renamed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".npz", delete=False) as file:
+        np.savez_compressed(file, **{name: np.asarray(array, np.float32) for name, array in weights.items()})  # type: ignore[arg-type]
+    os.replace(file.name, folder / "weights.npz")
+    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", delete=False, encoding="utf-8") as text:
+        json.dump(description, text, indent=1)
+        text.write("\n")
+    os.replace(text.name, folder / "policy.json")
+
+
+def load(path: str | Path, game: BatchGame, greedy: bool = False, name: str | None = None) -> PolicyAgent:
+    """Return the policy in a folder as an agent for `game`; PolicyError names what does not fit."""
+    folder = Path(path)
+    description = read_description(folder)
+    check_fits(description, game, folder)
+    network = description["network"]
+    shape = network_shape(game.spec, int(network["hidden"]), int(network["row_width"]))
+    weights = read_weights(folder)
+    for key, wanted in weight_shapes(shape).items():
+        got = weights[key].shape if key in weights else None
+        if got != wanted:
+            raise PolicyError(f"{folder}: weight {key} has shape {got}, the network needs {wanted}")
+    return PolicyAgent(name or folder.name, PolicyNetwork(shape, observation_scale(game.spec), weights), greedy)
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Return `policy.json`; PolicyError if there is none or it is not one."""
+    path = folder / "policy.json"
+    if not path.exists():
+        raise PolicyError(f"{folder} is no policy: it has no policy.json")
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise PolicyError(f"{path} is damaged: {error}") from error
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        found = description.get("format") if isinstance(description, dict) else type(description).__name__
+        raise PolicyError(f"{path} has format {found!r}, this version reads {FORMAT}")
+    missing = [key for key in ("game", "config", "observation_digest", "network") if key not in description]
+    if missing:
+        raise PolicyError(f"{path} lacks {', '.join(missing)}")
+    return description
+
+
+def check_fits(description: Mapping[str, Any], game: BatchGame, folder: Path) -> None:
+    """Raise PolicyError if a policy is for another game or another observation."""
+    for key, ours in (("game", game.spec.name), ("observation_digest", game.spec.observation_digest)):
+        if description[key] != ours:
+            raise PolicyError(f"{folder}: the policy's {key} is {description[key]!r}, the game's is {ours!r}")
+
+
+def read_weights(folder: Path) -> dict[str, Array]:
+    """Return the weights of a policy as arrays."""
+    arrays, state = folder / "weights.npz", folder / "weights.pt"
+    try:
+        if arrays.exists():
+            with arrays.open("rb") as source, np.load(source, allow_pickle=False) as file:
+                return {name: file[name] for name in file.files}
+        if state.exists():
+            import torch
+
+            return {name: t.numpy() for name, t in torch.load(state, map_location="cpu", weights_only=True).items()}
+    except PolicyError:
+        raise
+    except Exception as error:  # whatever a damaged file makes of its reader
+        raise PolicyError(f"{folder}: the weights are damaged: {error}") from error
+    raise PolicyError(f"{folder} has neither weights.npz nor weights.pt")
+
+
+def weight_shapes(shape: NetworkShape) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every array of a network."""
+    h, a = shape.hidden, shape.num_actions
+    shapes: dict[str, tuple[int, ...]] = {
+        "input.weight": (h, shape.num_inputs),
+        "input.bias": (h,),
+        "hidden.weight": (h, h),
+        "hidden.bias": (h,),
+        "policy.weight": (a, h),
+        "policy.bias": (a,),
+        "value.weight": (1, h),
+        "value.bias": (1,),
+    }
+    if shape.rows is not None:
+        shapes["row.weight"] = (shape.row_width, shape.rows[2])
+        shapes["row.bias"] = (shape.row_width,)
+        shapes["pool.weight"] = (h, shape.row_width)
+        shapes["query.weight"] = (shape.row_width, h)
+    return shapes
+

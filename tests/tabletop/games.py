@@ -1,0 +1,29 @@
+"""The games that everything in `tabletop` is tried on, and how to tell states apart."""
+
+import numpy as np
+
+from sting_env import StingGame
+from tabletop.game import raw_bytes
+from tests.toys import HighCard
+
+
+def small_game(name, num_players=2, **options):
+    """Return a game of the name that is soon over."""
+    if name == "high-card":
+        return HighCard(num_players=num_players, **options)
+    return StingGame(num_players=num_players, **{"rounds": 2, "hand_size": 4, "max_turns": 40} | options)
+
+
+def same_states(left, right):
+    """Tell whether states are equal field by field: what lies between fields is not copied with them."""
+    return all(np.array_equal(left[name], right[name]) for name in left.dtype.names)
+
+
+def flat(records):
+    """Return observations as int8 [B, D]."""
+    return raw_bytes(records).copy()
+
+
+def uniform_action(game, states, seed):
+    """Return a random legal action of every lane: int64 [B], keyed by `seed` for all of them."""
+    return game.random_actions(states, np.full(len(states), seed, np.uint64))

@@ -1,0 +1,1 @@
+"""Training: credit by seat, the network in torch and numpy, saving and loading, runs that survive."""

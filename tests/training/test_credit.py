@@ -1,0 +1,97 @@
+"""Every seat's stream is its own: rewards between its decisions, no seat's value in another's advantage."""
+
+import numpy as np
+import pytest
+
+from agents.registry import bots_of, make_agent
+from sting_env import StingGame
+from training.selfplay import Lineup, Rollout, SelfPlay, credit_seats
+
+
+def credit(rewards, ends, seats, values, learner=None, gamma=1.0, lam=1.0):
+    """Return advantages and trained of one lane; rewards [T, P]."""
+    steps = len(seats)
+    rewards = np.asarray(rewards, np.float32)[:, None, :]
+    advantages = np.zeros((steps, 1), np.float32)
+    trained = np.zeros((steps, 1), np.bool_)
+    learner = np.ones((steps, 1), np.bool_) if learner is None else np.asarray(learner)[:, None]
+    credit_seats(
+        rewards, np.asarray(ends)[:, None], np.asarray(seats, np.int8)[:, None], learner,
+        np.asarray(values, np.float32)[:, None], gamma, lam, advantages, trained,
+    )  # fmt: skip
+    return advantages[:, 0], trained[:, 0]
+
+
+def test_a_reward_goes_to_every_seat_that_gets_it_whoever_moved():
+    # Seats 0, 1, 0, 1 decide; the last move ends the game and pays +1 and -1.
+    rewards = [[0, 0], [0, 0], [0, 0], [1, -1]]
+    advantages, trained = credit(rewards, [False, False, False, True], [0, 1, 0, 1], [0.5, 0.25, 0.0, 0.0])
+    assert trained.all()
+    # lambda = gamma = 1: advantage = what the seat gets from here on, less its value.
+    assert advantages == pytest.approx([1 - 0.5, -1 - 0.25, 1.0, -1.0])
+
+
+def test_generalized_advantage_by_hand():
+    gamma, lam = 0.9, 0.8
+    values = [0.3, -0.2, 0.1, 0.4]
+    rewards = [[0.5, 0], [0, 0], [0.25, 0], [1, -1]]
+    advantages, _ = credit(rewards, [False, False, False, True], [0, 1, 0, 1], values, gamma=gamma, lam=lam)
+    last = 0.25 + 1 - values[2]  # seat 0 at step 2: its own reward and that of the last move
+    first = (0.5 + gamma * values[2] - values[0]) + gamma * lam * last
+    assert advantages[2] == pytest.approx(last)
+    assert advantages[0] == pytest.approx(first)
+
+
+def test_the_last_decision_of_a_seat_without_an_outcome_is_not_trained_on():
+    advantages, trained = credit([[0, 0]] * 3, [False] * 3, [0, 1, 0], [1.0, 2.0, 4.0])
+    assert trained.tolist() == [True, False, False]
+    assert advantages[0] == pytest.approx(4.0 - 1.0)  # the value of the seat's next decision stands for the rest
+
+
+def test_an_episode_does_not_reach_over_its_end():
+    rewards = [[1, -1], [0, 0], [-3, 3]]
+    advantages, trained = credit(rewards, [True, False, True], [0, 1, 0], [0.0, 0.0, 0.0])
+    assert trained.all()
+    assert advantages == pytest.approx([1.0, 3.0, -3.0])
+
+
+def test_decisions_of_others_carry_reward_but_are_not_trained_on():
+    learner = [True, False, True]
+    advantages, trained = credit([[1, 0], [2, 0], [4, 0]], [False, False, True], [0, 1, 0], [0, 0, 0], learner)
+    assert trained.tolist() == learner
+    assert advantages[0] == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize("players", [2, 3, 6])
+def test_streams_sum_to_the_payoffs_and_payoffs_to_zero(players):
+    """Whole rounds of all-learner lanes: what each seat's decisions are credited with is what the round paid it."""
+    game = StingGame(num_players=players, rounds=1)
+    selfplay = SelfPlay(game, bots_of(game), Lineup((players,), (), self_share=1.0), 16, seed=3)
+    rollout = Rollout.empty(400, 16, game)
+    greedy = make_agent("greedy", game)
+    paid = []
+
+    def act(observations, masks):
+        records = observations.view(game.spec.observation_dtype).reshape(-1)
+        actions = greedy.act(records, masks, np.arange(len(records), dtype=np.uint64))
+        nothing = np.zeros(len(actions), np.float32)
+        return actions, nothing, nothing
+
+    note = selfplay._note_results
+    selfplay._note_results = lambda lanes: (paid.extend(selfplay.states["returns"][lanes].tolist()), note(lanes))
+    selfplay.collect(rollout, act)
+    assert len(paid) > 16
+    assert np.abs(np.sum(paid, axis=1)).max() < 1e-6
+    assert rollout.rewards.sum() == pytest.approx(0, abs=1e-3)
+    rollout.credit(1.0, 1.0)
+    for lane in range(16):
+        ends = np.flatnonzero(rollout.ends[:, lane])
+        start = 0
+        for end in ends:
+            total = rollout.rewards[start : end + 1, lane].sum(axis=0)
+            for seat in range(players):
+                own = [t for t in range(start, end + 1) if rollout.seats[t, lane] == seat]
+                if own:  # with values 0, the first decision's target is all the seat gets in the round
+                    before = rollout.rewards[start : own[0], lane, seat].sum()
+                    assert rollout.targets[own[0], lane] == pytest.approx(total[seat] - before, abs=1e-5)
+            start = end + 1

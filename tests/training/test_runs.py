@@ -1,0 +1,92 @@
+"""A training run: starts, is interrupted, goes on, refuses what does not belong to it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from agents.registry import make_agent
+from tabletop.registry import make
+from training import train as training
+from training.train import Settings, TrainingError, settings_of, train
+
+TINY = Settings(
+    steps=1_500, imitation=600, lanes=16, rollout=32, batch=256, epochs=1, hidden=16, row_width=8, deals=50,
+    evaluate_every=1_000, snapshot_every=500, checkpoint_every=500, players=(2, 3), seed=4,
+)  # fmt: skip
+
+
+def test_a_run_writes_what_it_says(tmp_path):
+    said = []
+    run = train(tmp_path / "run", TINY, lambda *what: said.append(what))
+    folder = run.folder
+    assert run.model.num_timesteps >= TINY.steps
+    for name in ("run.json", "checkpoint.pt", "log.jsonl", "best/policy.json", "last/weights.npz"):
+        assert (folder / name).exists(), name
+    assert list((folder / "events").glob("*tfevents*"))
+    assert {what[0] for what in said} == {"imitate", "self-play"}
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    assert set(lines[-1]["scores"]) == {"2 players", "3 players"}
+    assert len(run.model.selfplay.snapshots) >= 2
+    game = make("sting-v0", num_players=2, rounds=1)
+    assert make_agent(f"checkpoint:{folder / 'best'}", game).name
+    assert not list(folder.glob("tmp*"))
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    calls = []
+
+    def stop(run, metrics):
+        calls.append(run.model.num_timesteps)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "log", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train(folder, TINY)
+    stopped = calls[-1]
+    monkeypatch.undo()
+    run = training.start(folder, TINY)
+    assert run.model.num_timesteps == stopped
+    assert run.imitated
+    saved = torch.load(folder / "checkpoint.pt", weights_only=True)
+    for name, tensor in run.model.policy.network.state_dict().items():
+        assert torch.equal(tensor, saved["network"][name])
+    assert train(folder, TINY).model.num_timesteps >= TINY.steps
+
+
+def test_a_run_can_be_made_longer_but_not_changed(tmp_path):
+    train(tmp_path, replace(TINY, steps=400))
+    assert train(tmp_path, replace(TINY, steps=900)).model.num_timesteps >= 900
+    with pytest.raises(TrainingError, match=r"hidden is 16 there, 32 asked for"):
+        train(tmp_path, replace(TINY, hidden=32))
+
+
+def test_a_folder_that_holds_no_run_is_left_alone(tmp_path):
+    (tmp_path / "precious.txt").write_text("mine")
+    with pytest.raises(TrainingError, match="holds no run"):
+        train(tmp_path, TINY)
+    assert (tmp_path / "precious.txt").read_text() == "mine"
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    train(tmp_path, replace(TINY, steps=400))
+    (tmp_path / "checkpoint.pt").write_bytes(b"no")
+    with pytest.raises(TrainingError, match=r"checkpoint\.pt is damaged"):
+        train(tmp_path, replace(TINY, steps=900))
+
+
+def test_settings_are_checked_by_name_and_kind():
+    assert settings_of(TINY, {"players": "2,4", "learning_rate": "1e-3"}).players == (2, 4)
+    with pytest.raises(TrainingError, match="no setting 'learning'"):
+        settings_of(TINY, {"learning": "1"})
+    with pytest.raises(TrainingError, match="hidden can't be 'big'"):
+        settings_of(TINY, {"hidden": "big"})
+
+
+def test_only_compiled_bots_sit_with_the_learner(tmp_path):
+    train(tmp_path / "a", replace(TINY, steps=400))
+    with pytest.raises(TrainingError, match="only compiled bots"):
+        train(tmp_path / "b", replace(TINY, bots=(f"checkpoint:{tmp_path / 'a' / 'last'}",)))

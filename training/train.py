@@ -1,0 +1,337 @@
+"""Train a policy: imitate a bot, then PPO by self-play; checkpoints, resume, evaluation on the way.
+
+A run lives in one folder:
+
+    run.json          the settings; `--resume` reads them back and refuses others
+    checkpoint.pt     weights, optimizer, counters, random streams: all that is needed to go on
+    log.jsonl         a line for each evaluation, events for TensorBoard beside it
+    snapshots/NNNN    earlier policies, opponents of later ones
+    best/             the policy with the best evaluation so far (`checkpoint:RUN/best` in the arena)
+    last/             the policy at the last checkpoint
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.utils import LinearSchedule
+
+from agents import policy as policies
+from agents.base import CompiledBot
+from agents.registry import bots_of, make_agent
+from tabletop.game import BatchGame
+from training.evaluate import as_table, gauntlet
+from training.imitation import imitate
+from training.ppo import SelfPlayPPO
+from training.selfplay import Lineup, SelfPlay
+
+
+class TrainingError(ValueError):
+    """A run that can't be started or resumed."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that decides a run.
+
+    steps: the learner's decisions, imitation apart. players: player counts, each as often as it is named. bots: those
+    that sit with the learner; teacher: the bot imitated first, for `imitation` decisions (0: none). lanes and rollout:
+    games side by side, and decisions of each between updates. entropy goes linearly from `entropy` to `entropy_end`, the
+    learning rate to a tenth. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals: of an
+    evaluation. init: a policy to begin from.
+    """
+
+    game: str = "sting-v0"
+    options: tuple[tuple[str, Any], ...] = (("rounds", 1),)
+    players: tuple[int, ...] = (2,)
+    steps: int = 1_000_000
+    seed: int = 0
+    bots: tuple[str, ...] = ("greedy", "rulebook")
+    teacher: str = "greedy"
+    imitation: int = 200_000
+    self_share: float = 0.6
+    snapshot_share: float = 0.15
+    lanes: int = 256
+    rollout: int = 64
+    batch: int = 2048
+    epochs: int = 3
+    hidden: int = 256
+    row_width: int = 64
+    learning_rate: float = 3e-4
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+    entropy: float = 0.01
+    entropy_end: float = 0.003
+    value_weight: float = 0.5
+    reward_scale: float = 5.0
+    evaluate_every: int = 500_000
+    snapshot_every: int = 250_000
+    checkpoint_every: int = 100_000
+    deals: int = 500
+    threads: int = 1
+    init: str = ""
+
+
+EVALUATION_SEED = 1_000_003  # deals the best checkpoint is chosen on; report on others
+
+
+@dataclass
+class Run:
+    """A run in progress."""
+
+    folder: Path
+    settings: Settings
+    game: BatchGame
+    model: SelfPlayPPO
+    bots: tuple[CompiledBot, ...]
+    imitated: bool = False
+    best: float = -1.0
+    next_evaluation: int = 0
+    next_snapshot: int = 0
+    next_checkpoint: int = 0
+    seconds: float = 0.0
+
+
+def start(folder: Path, settings: Settings) -> Run:
+    """Begin a run in an empty folder, or resume the one there; TrainingError if it has other settings."""
+    from tabletop.registry import make
+
+    torch.set_num_threads(settings.threads)
+    description = json.loads(json.dumps(asdict(settings)))
+    path = folder / "run.json"
+    if path.exists():
+        known = json.loads(path.read_text(encoding="utf-8"))
+        changed = [k for k in description if known.get(k) != description[k] and k not in ("steps", "threads")]
+        if changed:
+            raise TrainingError(
+                f"{folder} holds a run with other settings: "
+                + ", ".join(f"{k} is {known.get(k)!r} there, {description[k]!r} asked for" for k in changed)
+            )
+    elif folder.exists() and any(folder.iterdir()):
+        raise TrainingError(f"{folder} is not empty and holds no run")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(description, indent=1) + "\n")
+    game = make(settings.game, **{"num_players": settings.players[0], **dict(settings.options)})
+    bots = tuple(as_bot(make_agent(name, game)) for name in settings.bots)
+    lineup = Lineup(settings.players, bots, settings.self_share, settings.snapshot_share)
+    selfplay = SelfPlay(game, bots_of(game), lineup, settings.lanes, settings.seed)
+    model = SelfPlayPPO(
+        game,
+        selfplay,
+        hidden=settings.hidden,
+        row_width=settings.row_width,
+        reward_scale=settings.reward_scale,
+        n_steps=settings.rollout,
+        batch_size=settings.batch,
+        n_epochs=settings.epochs,
+        learning_rate=LinearSchedule(settings.learning_rate, settings.learning_rate / 10, 1.0),
+        gamma=1.0,
+        gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip,
+        ent_coef=settings.entropy,
+        vf_coef=settings.value_weight,
+        seed=settings.seed,
+    )
+    run = Run(folder, settings, game, model, bots)
+    run.next_snapshot = settings.snapshot_every
+    if (folder / "checkpoint.pt").exists():
+        resume(run)
+    elif settings.init:
+        weights = policies.load(settings.init, game).network.weights
+        model.policy.network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+        run.imitated = True
+    return run
+
+
+def as_bot(agent: Any) -> CompiledBot:
+    """Return a compiled bot; TrainingError for an agent that is none."""
+    if not isinstance(agent, CompiledBot):
+        raise TrainingError(f"only compiled bots can sit with the learner, not {agent.name}")
+    return agent
+
+
+def resume(run: Run) -> None:
+    """Read the checkpoint of a run; games in progress begin anew with seeds not used before."""
+    path = run.folder / "checkpoint.pt"
+    try:
+        saved = torch.load(path, weights_only=True)
+        run.model.policy.network.load_state_dict(saved["network"])
+        run.model.policy.optimizer.load_state_dict(saved["optimizer"])
+        run.model.generator.set_state(saved["generator"])
+        counters = saved["counters"]
+    except Exception as error:  # whatever a damaged file makes of its reader
+        raise TrainingError(f"{path} is damaged: {error}; remove it to begin anew") from error
+    run.model.num_timesteps = counters["steps"]
+    run.model.selfplay.episodes = counters["episodes"] + len(run.model.selfplay.states)
+    run.model.selfplay.rng = np.random.default_rng([run.settings.seed, counters["steps"]])
+    run.imitated = counters["imitated"]
+    run.best, run.seconds = counters["best"], counters["seconds"]
+    run.next_evaluation, run.next_snapshot = counters["next_evaluation"], counters["next_snapshot"]
+    folders = sorted((run.folder / "snapshots").glob("[0-9]*"))
+    run.model.selfplay.set_snapshots([policies.load(folder, run.game) for folder in folders])
+
+
+def save_checkpoint(run: Run) -> None:
+    """Write all that is needed to go on."""
+    model = run.model
+    saved = {
+        "network": model.policy.network.state_dict(),
+        "optimizer": model.policy.optimizer.state_dict(),
+        "generator": model.generator.get_state(),
+        "counters": {
+            "steps": model.num_timesteps,
+            "episodes": model.selfplay.episodes,
+            "imitated": run.imitated,
+            "best": run.best,
+            "seconds": run.seconds,
+            "next_evaluation": run.next_evaluation,
+            "next_snapshot": run.next_snapshot,
+        },
+    }
+    with tempfile.NamedTemporaryFile(dir=run.folder, suffix=".pt", delete=False) as file:
+        torch.save(saved, file)
+    os.replace(file.name, run.folder / "checkpoint.pt")
+    save_policy(run, run.folder / "last")
+    run.next_checkpoint = model.num_timesteps + run.settings.checkpoint_every
+
+
+def save_policy(run: Run, folder: Path, **more: Any) -> None:
+    """Write the policy as it is now."""
+    training = {"settings": asdict(run.settings), "steps": run.model.num_timesteps, "seconds": round(run.seconds)}
+    description = policies.describe(run.game, run.model.shape, training | more)
+    policies.save(folder, description, run.model.policy.network.arrays())
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file beside its place and rename it."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        file.write(text)
+    os.replace(file.name, path)
+
+
+def evaluate(run: Run) -> dict[str, Any]:
+    """Play the gauntlet on the fixed deals, note it, keep the policy if it is the best so far."""
+    agent = run.model.agent("learner")
+    scores: dict[str, Any] = {}
+    total = []
+    for count in sorted(set(run.settings.players)):
+        deals = max(50, run.settings.deals * 2 // count // len(set(run.settings.players)))
+        result = gauntlet(run.game, run.model.selfplay.bots, agent, run.bots, count, deals, EVALUATION_SEED)
+        scores[f"{count} players"] = as_table(result)
+        total += [score.share * count / 2 for score in result.values()]  # against the equal share, as with two players
+        for name, score in result.items():
+            run.model.logger.record(f"arena/{count}_players_share_against_{name}", score.share)
+    mean = float(np.mean(total))
+    if mean > run.best:
+        run.best = mean
+        save_policy(run, run.folder / "best", evaluation=scores)
+    line = {"steps": run.model.num_timesteps, "seconds": round(run.seconds), "mean": round(mean, 4), "scores": scores}
+    with (run.folder / "log.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    run.next_evaluation = run.model.num_timesteps + run.settings.evaluate_every
+    return line
+
+
+Report = Callable[[str, int, int, str], None]  # what is going on, done, of how many, words
+
+
+def train(folder: Path, settings: Settings, report: Report | None = None) -> Run:
+    """Train until `settings.steps`; interrupted, it loses at most what came after the last checkpoint."""
+    run = start(folder, settings)
+    model = run.model
+    model.set_logger(configure(str(folder / "events"), ["tensorboard"]))
+    say = report or (lambda *_: None)
+    try:
+        if not run.imitated and settings.imitation and settings.teacher:
+            before = time.perf_counter()
+            teacher = make_agent(settings.teacher, run.game)
+            total = settings.imitation
+            imitate(model, teacher, total, progress=lambda done, same: say("imitate", done, total, f"{same:.0%} alike"))
+            run.seconds += time.perf_counter() - before
+            run.imitated = True
+            save_checkpoint(run)
+        while model.num_timesteps < settings.steps:
+            before = time.perf_counter()
+            left = max(0.0, 1 - model.num_timesteps / settings.steps)
+            model._current_progress_remaining = left
+            model.ent_coef = settings.entropy_end + (settings.entropy - settings.entropy_end) * left
+            metrics = model.iterate()
+            run.seconds += time.perf_counter() - before
+            log(run, metrics)
+            if model.num_timesteps >= run.next_snapshot:
+                add_snapshot(run)
+            words = ""
+            if model.num_timesteps >= run.next_evaluation or model.num_timesteps >= settings.steps:
+                line = evaluate(run)
+                words = f"share {line['mean']:.3f}, best {run.best:.3f}"
+            if model.num_timesteps >= run.next_checkpoint or model.num_timesteps >= settings.steps:
+                save_checkpoint(run)
+            speed = metrics["decisions"] / (metrics["collect_seconds"] + metrics["learn_seconds"])
+            say("self-play", model.num_timesteps, settings.steps, words or f"{speed:,.0f} decisions/s")
+            model.logger.dump(model.num_timesteps)
+    except KeyboardInterrupt:
+        save_checkpoint(run)
+        raise
+    return run
+
+
+def add_snapshot(run: Run) -> None:
+    """Add the policy as it is now to the pool of opponents."""
+    number = len(run.model.selfplay.snapshots)
+    folder = run.folder / "snapshots" / f"{number:04d}"
+    save_policy(run, folder)
+    run.model.selfplay.set_snapshots([*run.model.selfplay.snapshots, policies.load(folder, run.game)])
+    run.next_snapshot = run.model.num_timesteps + run.settings.snapshot_every
+
+
+def log(run: Run, metrics: dict[str, float]) -> None:
+    """Record the metrics of one iteration."""
+    logger = run.model.logger
+    for name, value in metrics.items():
+        logger.record(f"train/{name}", value)
+    for phase, (nats, share) in run.model.entropy_by_phase.items():
+        logger.record(f"entropy/{phase}", nats)
+        logger.record(f"entropy_share/{phase}", share)
+    for name, (games, value) in run.model.selfplay.take_results().items():
+        logger.record(f"selfplay/return_against_{name}", value)
+        logger.record(f"selfplay/games_against_{name}", games)
+
+
+def parse(value: str, kind: Any) -> Any:
+    """Return the value of a setting written as text."""
+    if kind == "tuple[int, ...]":
+        return tuple(int(part) for part in value.split(","))
+    if kind == "tuple[str, ...]":
+        return tuple(part for part in value.split(",") if part)
+    return {"int": int, "float": float, "str": str}[kind](value)
+
+
+def settings_of(base: Settings, changes: dict[str, str]) -> Settings:
+    """Return settings with some changed as text; TrainingError names one that does not exist or can't be."""
+    known = {field.name: str(field.type) for field in fields(Settings)}
+    parsed = {}
+    for name, value in changes.items():
+        if name not in known or name == "options":
+            raise TrainingError(f"training has no setting {name!r}; settings are: {', '.join(known)}")
+        try:
+            parsed[name] = parse(value, known[name])
+        except ValueError as error:
+            raise TrainingError(f"setting {name} can't be {value!r}: it is a {known[name]}") from error
+    return replace(base, **parsed)
+
+
+def print_report(what: str, done: int, total: int, words: str) -> None:
+    """Print progress on one line, a line each where output is no terminal."""
+    end = "\r" if sys.stdout.isatty() and not words.startswith("share") else "\n"
+    print(f"{what}: {done:,} of {total:,} decisions, {words}".ljust(90), end=end, flush=True)

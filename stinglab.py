@@ -50,6 +50,14 @@ def say(text: str = "") -> None:
     Console(highlight=False, soft_wrap=True).print(Text.from_ansi(text))
 
 
+def ask_line(prompt: str) -> str:
+    """Return what is typed; where it comes from a file or a pipe it is shown, so that what is printed can be read."""
+    answer = input(prompt).strip()
+    if not sys.stdin.isatty():
+        print(answer)
+    return answer
+
+
 def wants_colour() -> bool:
     """Tell whether standard output shows colours."""
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
@@ -289,7 +297,7 @@ class Session:
         self.show()
         self.say("\n".join(menu(words)))
         while True:
-            answer = input("> ").strip()
+            answer = ask_line("> ")
             if answer in ("q", "quit", "exit"):
                 raise Quit
             if answer == "?":
@@ -467,23 +475,24 @@ def replay_record(record: "Record", observer: int | None, first: int, every: boo
     def show(text: str) -> None:
         say(game.in_colour(text) if colour else text)
 
-    def table(number: int) -> None:
-        show(f"\n{game.to_text(states[number][0], observer)}\n")
+    def table(number: int, news: bool = True) -> None:
+        picture = game.to_text(states[number][0], observer)
+        show(f"\n{picture}\n" if news else f"{' ' * margin}  {picture.splitlines()[-1]}")
 
     who = ", ".join(f"player {seat} is {name}" for seat, name in enumerate(record.players))
     say(f"{game.spec.title}, {game.num_players} players, seed {record.seed}, {total} decisions{'; ' * bool(who)}{who}")
-    table(first)
     margin = len(str(total))
+    table(first)
     for number in range(first, total):
-        if wait and input("Enter goes on, q stops > ").strip() == "q":
+        if wait and ask_line("Enter goes on, q stops > ") == "q":
             return
         action = game.string_to_action(record.decisions[number][1])
         lines = game.tell(states[number][0], action, states[number + 1][0], observer)
-        for place, line in enumerate(lines or [record.decisions[number][1]] * every):
+        for place, line in enumerate(lines):
             show(f"{'' if place else number + 1:>{margin}}  {line}")
         if every or wait:
-            table(number + 1)
-    if not (every or wait) and total > first:
+            table(number + 1, news=bool(lines))  # a play that is being asked about goes without a table
+    if not every and not wait and total > first:
         table(total)
     if record.returns is None:
         say("The record ends here: the game was interrupted.")

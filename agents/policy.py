@@ -88,7 +88,7 @@ class PolicyNetwork:
         """Return the scores of all actions, legal or not: float32 [B, A]. observations int8 [B, D], masks bool [B, A]."""
         w, shape = self.weights, self.shape
         dense = [observations[:, a:b].astype(np.float32) * self.scale[a:b] for a, b in shape.dense]
-        hidden = np.concatenate([*dense, masks.astype(np.float32)], axis=1) @ w["input.weight"].T + w["input.bias"]
+        hidden = np.concatenate([*dense, masks.astype(np.float32)], axis=1) @ w["input.weight"] + w["input.bias"]
         if shape.rows is not None:
             start, count, columns, first = shape.rows
             rows = observations[:, start : start + count * columns].reshape(-1, columns)
@@ -237,7 +237,7 @@ def weight_shapes(shape: NetworkShape) -> dict[str, tuple[int, ...]]:
     """Return the shape of every array of a network."""
     h, a = shape.hidden, shape.num_actions
     shapes: dict[str, tuple[int, ...]] = {
-        "input.weight": (h, shape.num_inputs),
+        "input.weight": (shape.num_inputs, h),
         "input.bias": (h,),
         "hidden.weight": (h, h),
         "hidden.bias": (h,),
@@ -252,4 +252,3 @@ def weight_shapes(shape: NetworkShape) -> dict[str, tuple[int, ...]]:
         shapes["pool.weight"] = (h, shape.row_width)
         shapes["query.weight"] = (shape.row_width, h)
     return shapes
-

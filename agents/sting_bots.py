@@ -21,7 +21,6 @@ Draw rules, the option `draw` of every bot (where two is not allowed, S6, all dr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -35,12 +34,9 @@ from sting_env.piles import (
     NUM_COLOURS,
     NUM_NATURALS,
     NUM_NUMBERS,
-    NUM_WILDS,
     RUN,
     SUPER,
     TAKES_WILD,
-    WILD_HIGH,
-    WILD_LOW,
     popcount,
     run_accepts,
     set_accepts,
@@ -63,7 +59,6 @@ from sting_env.rules import (
     NUM_ADD,
     NUM_KINDS,
     NUM_PILE,
-    NUM_SEAT,
     NUM_SUBSTITUTE,
     NUM_WILD,
     PASS,
@@ -76,7 +71,6 @@ from sting_env.rules import (
     SETS,
     SUBSTITUTE,
     TAKE,
-    TAKE_IT_BACK,
     WILD,
     WILD_KINDS,
     Phase,
@@ -589,7 +583,7 @@ def best_add(o, options, cards, accepts):
             best, best_value = natural, value
     if best != NOTHING:
         return ADD + best
-    if accepts & TAKES_WILD or options >> NUM_NATURALS and accepts & (BRIDGE_LOW | BRIDGE_HIGH):
+    if accepts & TAKES_WILD or (options >> NUM_NATURALS and accepts & (BRIDGE_LOW | BRIDGE_HIGH)):
         for wild in (TRIPLE_WILD, DOUBLE_WILD, SUPER, 0):
             if (options >> (FIRST_WILD + wild)) & 1:
                 return ADD + FIRST_WILD + wild

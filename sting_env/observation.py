@@ -99,9 +99,10 @@ FIELDS = (
 )
 
 OBSERVATION = observation_dtype([(f.name, f.shape) for f in FIELDS])
+# The hidden fields come first: were they last, numba would take one record for a kind of the other, and warn.
 FULL_OBSERVATION = observation_dtype(
-    [(f.name, f.shape) for f in FIELDS]
-    + [("hands", (P, K)), ("undrawn", (K,)), ("next_card", (P, K))]  # rel to the current player, as all the rest
+    [("hands", (P, K)), ("undrawn", (K,)), ("next_card", (P, K))]  # rel to the current player, as all the rest
+    + [(f.name, f.shape) for f in FIELDS]
 )
 
 

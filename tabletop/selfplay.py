@@ -202,6 +202,12 @@ class LearnerSeats:
 
     # Opponents ------------------------------------------------------------------------------------------------------
 
+    def names(self, lanes: Array) -> list[tuple[str | None, ...]]:
+        """Return who sits where in some lanes: the opponents' names by seat, None for the learner."""
+        names = np.array([*map(name_of, self._table), None], object)  # the last is NOBODY's
+        rows, num_players = names[self._assignment[lanes]].tolist(), self.states["num_players"][lanes].tolist()
+        return [tuple(row[:count]) for row, count in zip(rows, num_players)]
+
     def set_opponents(self, opponents: Any) -> None:
         """Draw opponents from elsewhere from now on; episodes that have begun keep theirs."""
         if opponents is None:
@@ -297,7 +303,7 @@ class LearnerSeats:
         the next episode of each lane; the first time, of a seed from the system's entropy.
         """
         if seed is None and not self._begun:
-            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+            seed = random_seed()
         if seed is None:
             episodes = self.states["episode"].astype(np.int64) + 1
         else:
@@ -361,16 +367,13 @@ class LearnerSeats:
 
     def _episodes(self, lanes: Array) -> Episodes:
         states = self.states[lanes]
-        names = np.array([*map(name_of, self._table), None], object)  # the last is NOBODY's
-        num_players = states["num_players"].astype(np.int64)
-        opponents = names[self._assignment[lanes]].tolist()
         return Episodes(
             lanes=lanes,
             seats=self.seats[lanes],
-            num_players=num_players,
+            num_players=states["num_players"].astype(np.int64),
             lengths=self.lengths[lanes],
             returns=self._returns(lanes),
-            opponents=[tuple(row[:n]) for row, n in zip(opponents, num_players.tolist())],
+            opponents=self.names(lanes),
             observation=raw_bytes(self.game.observe(states, self.seats[lanes])),
         )
 
@@ -386,6 +389,11 @@ class LearnerSeats:
         asked = self.states["legal"].any(axis=1)
         if not asked.all() and (self.autoreset or not (asked | self.done).all()):
             raise RuntimeError("a learner is asked to decide without a legal action")
+
+
+def random_seed() -> int:
+    """Return a seed of 64 bits from the system's entropy."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
 
 
 def name_of(opponent: Any) -> str:

@@ -5,14 +5,7 @@
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import replace
-from pathlib import Path
-
-from agents.arena import compare
-from agents.registry import make_agent
-from tabletop.registry import make
-from training.train import Report, Settings, print_report, train
+from training.train import Settings
 
 SMALL = Settings(
     steps=160_000,

@@ -14,7 +14,7 @@ import torch
 from agents.base import Agent
 from tabletop.game import raw_bytes
 from tabletop.seeding import spread
-from training.network import log_probabilities
+from training.network import log_probabilities, places_of
 from training.ppo import SelfPlayPPO
 
 SMOOTHING = 0.1  # weight on all legal actions alike
@@ -70,22 +70,28 @@ def learn_choices(
     records = flat.view(model.game.spec.observation_dtype).reshape(-1)
     assert raw_bytes(records).shape == flat.shape
     masks = rollout.masks.reshape(len(flat), -1)
-    choices = torch.from_numpy(teacher.act(records, masks, np.full(len(flat), key, np.uint64)))
-    observations, legal = torch.from_numpy(flat), torch.from_numpy(masks)
+    choices = teacher.act(records, masks, np.full(len(flat), key, np.uint64))
+    positions = network.read(flat, masks)
+    places = places_of(positions, np.arange(len(flat)), choices)
+    sizes = torch.from_numpy(np.diff(positions.legal_start))
     targets = torch.from_numpy(rollout.targets.reshape(-1))
     trained = torch.from_numpy(np.flatnonzero(rollout.trained))
     same = total = 0
     for batch in trained[torch.randperm(len(trained), generator=model.generator)].split(batch_size):
-        logits, values = network(observations[batch], legal[batch])
-        log_probs = log_probabilities(logits)
-        chosen = log_probs.gather(1, choices[batch][:, None]).squeeze(1)
+        scores, values = network(positions, batch.numpy())
+        log_probs = log_probabilities(scores)
+        chosen = log_probs.gather(1, places[batch]).squeeze(1)
         # Some weight on every legal action: a choice the teacher never makes must stay open to the learner.
-        spread_out = (log_probs * legal[batch]).sum(1) / legal[batch].sum(1)
-        loss = -((1 - SMOOTHING) * chosen + SMOOTHING * spread_out).mean() + 0.5 * (targets[batch] - values).square().mean()
+        legal = torch.arange(log_probs.shape[1]) < sizes[batch][:, None]
+        spread_out = torch.where(legal, log_probs, torch.zeros(())).sum(1) / sizes[batch]
+        loss = (
+            -((1 - SMOOTHING) * chosen + SMOOTHING * spread_out).mean()
+            + 0.5 * (targets[batch] - values).square().mean()
+        )
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
-        same += int((logits.argmax(1) == choices[batch]).sum())
+        same += int((log_probs.argmax(1) == places[batch].squeeze(1)).sum())
         total += len(batch)
     return same / max(total, 1)

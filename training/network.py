@@ -1,4 +1,7 @@
-"""The policy network in torch, and as a policy of sb3-contrib: the same function as `agents.policy.PolicyNetwork`."""
+"""The policy network in torch, and as a policy of sb3-contrib: the same function as `agents.policy.PolicyNetwork`.
+
+Scores are given for legal actions only: [B, K], place k being a position's k-th legal action (`training.sparse`).
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,37 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
 from agents.policy import ROW_SUM, NetworkShape
+from training.sparse import (
+    MASKED,
+    InputLayer,
+    LegalScores,
+    Positions,
+    find_places,
+    gather_rows,
+    most_legal,
+    read_positions,
+)
 
-MASKED = -1e9  # logit of an illegal action
+
+class Affine(nn.Module):
+    """The weights of a layer that works on lists."""
+
+    def __init__(self, *shape: int, bias: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(shape))
+        self.bias = nn.Parameter(torch.zeros(bias))
 
 
 class TorchNetwork(nn.Module):
-    """Scores of all actions and the value, from flat observations int8 [B, D] and masks bool [B, A]."""
+    """Scores of the legal actions, and the value."""
 
     def __init__(self, shape: NetworkShape, scale: np.ndarray) -> None:
         super().__init__()
         self.shape = shape
-        self.register_buffer("scale", torch.as_tensor(scale), persistent=False)
-        self.input = nn.Linear(shape.num_inputs, shape.hidden)
+        self.scale = np.asarray(scale, np.float32)
+        self.input = Affine(shape.num_inputs, shape.hidden, bias=shape.hidden)
         self.hidden = nn.Linear(shape.hidden, shape.hidden)
-        self.policy = nn.Linear(shape.hidden, shape.num_actions)
+        self.policy = Affine(shape.num_actions, shape.hidden, bias=shape.num_actions)
         self.value = nn.Linear(shape.hidden, 1)
         if shape.rows is not None:
             self.row = nn.Linear(shape.rows[2], shape.row_width)
@@ -35,59 +55,82 @@ class TorchNetwork(nn.Module):
         nn.init.orthogonal_(self.hidden.weight, 2**0.5)
         nn.init.orthogonal_(self.policy.weight, 0.01)
         nn.init.orthogonal_(self.value.weight, 0.1)
-        for layer in (self.input, self.hidden, self.policy, self.value):
-            nn.init.zeros_(layer.bias)
+        nn.init.zeros_(self.hidden.bias)
+        nn.init.zeros_(self.value.bias)
 
-    def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return masked logits [B, A] and values [B]."""
+    def read(self, observations: np.ndarray, masks: np.ndarray) -> Positions:
+        """Return observations int8 [M, D] and masks bool [M, A] as the network takes them."""
+        return read_positions(self.shape, self.scale, observations, masks)
+
+    def forward(self, positions: Positions, ids: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return scores [B, K] and values [B] of the positions `ids`, int64 [B]."""
         shape = self.shape
-        dense = [observations[:, a:b].float() * self.scale[a:b] for a, b in shape.dense]
-        hidden = self.input(torch.cat([*dense, masks.float()], dim=1))
+        hidden = InputLayer.apply(self.input.weight, self.input.bias, positions, ids)
         if shape.rows is not None:
-            start, count, columns, first = shape.rows
-            rows = observations[:, start : start + count * columns].reshape(-1, columns)
-            there = (rows != 0).any(dim=1).nonzero(as_tuple=True)[0]
-            embedded = torch.relu(self.row(rows[there].float() * self.scale[start : start + columns]))
-            owner = there // count
-            pooled = torch.zeros(len(observations), shape.row_width).index_add(0, owner, embedded)
+            rows, owner, place = self._rows(positions, ids)
+            embedded = torch.relu(self.row(rows))
+            pooled = torch.zeros(len(ids), shape.row_width).index_add(0, owner, embedded)
             hidden = hidden + self.pool(pooled / ROW_SUM)
-        hidden = torch.relu(hidden)
-        hidden = torch.relu(self.hidden(hidden))
-        logits = self.policy(hidden)
-        if shape.rows is not None and first >= 0:
-            scores = (embedded * self.query(hidden)[owner]).sum(dim=1)
-            flat = torch.zeros(len(observations) * count).index_add(0, there, scores)
-            logits = torch.cat(
-                [logits[:, :first], logits[:, first : first + count] + flat.view(-1, count), logits[:, first + count :]],
-                dim=1,
-            )
-        return logits.masked_fill(~masks, MASKED), self.value(hidden).squeeze(1)
+        hidden = torch.relu(self.hidden(torch.relu(hidden)))
+        scores = LegalScores.apply(hidden, self.policy.weight, self.policy.bias, positions, ids)
+        if shape.rows is not None and shape.rows[3] >= 0:
+            asked = (place >= 0).nonzero(as_tuple=True)[0]
+            if len(asked):
+                own = (embedded[asked] * self.query(hidden)[owner[asked]]).sum(dim=1)
+                scores = scores.flatten().index_add(0, place[asked], own).view_as(scores)
+        return scores, self.value(hidden).squeeze(1)
+
+    def _rows(self, positions: Positions, ids: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return the rows of a batch [R, C], whose each is and where its action stands in the scores, -1 if nowhere."""
+        size = int((positions.row_start[ids + 1] - positions.row_start[ids]).sum())
+        rows, owner, place = (np.empty(size, np.int64) for _ in range(3))
+        first = self.shape.rows[3] if self.shape.rows is not None else -1
+        gather_rows(
+            positions.row_start, positions.row_slot, positions.legal_start, positions.legal, ids, first,
+            most_legal(positions, ids), rows, owner, place,
+        )  # fmt: skip
+        return torch.from_numpy(positions.row_value[rows]), torch.from_numpy(owner), torch.from_numpy(place)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the weights as arrays, by the names `agents.policy` knows."""
         return {name: tensor.detach().numpy().copy() for name, tensor in self.state_dict().items()}
 
 
-def log_probabilities(logits: torch.Tensor) -> torch.Tensor:
-    """Return log-probabilities of masked logits [B, A]; illegal actions get a very negative number, not -inf."""
-    return torch.log_softmax(logits, dim=1)
+def places_of(positions: Positions, ids: np.ndarray, actions: np.ndarray) -> torch.Tensor:
+    """Return where each action [B] stands among the legal ones: int64 [B, 1]. ValueError for one that is not legal."""
+    places = np.empty(len(ids), np.int64)
+    find_places(positions.legal_start, positions.legal, ids, np.asarray(actions, np.int64), places)
+    if (places < 0).any():
+        raise ValueError(f"action {int(actions[places < 0][0])} is not legal in its position")
+    return torch.from_numpy(places)[:, None]
+
+
+def actions_at(positions: Positions, ids: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the actions that stand at `places` [B]: int64 [B]."""
+    return positions.legal[positions.legal_start[ids] + places].astype(np.int64)
+
+
+def log_probabilities(scores: torch.Tensor) -> torch.Tensor:
+    """Return log-probabilities of scores [B, K]; places without an action get a very negative number, not -inf."""
+    return torch.log_softmax(scores, dim=1)
 
 
 def entropy(log_probs: torch.Tensor) -> torch.Tensor:
-    """Return the entropy of each row [B] in nats; illegal actions count nothing."""
+    """Return the entropy of each row [B] in nats; places without an action count nothing."""
     return -(log_probs.exp() * log_probs).sum(dim=1)
 
 
-def sample_actions(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Draw an action for each row by the cumulative sum: int64 [B], several times faster than a Categorical."""
+def sample_places(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Draw a place for each row by the cumulative sum: int64 [B], several times faster than a Categorical."""
     total = log_probs.exp().cumsum(dim=1)
     threshold = torch.rand(len(total), 1, generator=generator) * total[:, -1:]
-    actions = torch.searchsorted(total, threshold, right=True).squeeze(1).clamp_max(total.shape[1] - 1)
-    return torch.where(log_probs.gather(1, actions[:, None]).squeeze(1) > MASKED / 2, actions, log_probs.argmax(dim=1))
+    places = torch.searchsorted(total, threshold, right=True).squeeze(1).clamp_max(total.shape[1] - 1)
+    there = log_probs.gather(1, places[:, None]).squeeze(1) > MASKED / 2
+    return torch.where(there, places, log_probs.argmax(dim=1))
 
 
 class RowPolicy(MaskableActorCriticPolicy):
-    """`TorchNetwork` as a policy of MaskablePPO; observations arrive as int8 and stay so until the network."""
+    """`TorchNetwork` as a policy of MaskablePPO."""
 
     def __init__(
         self,
@@ -106,29 +149,39 @@ class RowPolicy(MaskableActorCriticPolicy):
         self.network = TorchNetwork(self.shape, self.input_scale)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=lr_schedule(1), eps=1e-5)
 
-    def _scores(self, obs: torch.Tensor, action_masks: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    def _read(self, obs: torch.Tensor, action_masks: Any) -> tuple[Positions, np.ndarray]:
         size = (len(obs), self.shape.num_actions)
-        masks = torch.ones(size) if action_masks is None else torch.as_tensor(np.asarray(action_masks)).reshape(size)
-        logits, values = self.network(obs, masks.bool())
-        return log_probabilities(logits), values
+        masks = np.ones(size, np.bool_) if action_masks is None else np.asarray(action_masks).reshape(size) != 0
+        return self.network.read(obs.to(torch.int8).numpy(), np.ascontiguousarray(masks)), np.arange(len(obs))
 
     def forward(self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None) -> Any:
         """Return actions [B], values [B, 1] and log-probabilities [B]."""
-        log_probs, values = self._scores(obs, action_masks)
-        actions = self._pick(log_probs, deterministic)
-        return actions, values[:, None], log_probs.gather(1, actions[:, None]).squeeze(1)
+        positions, ids = self._read(obs, action_masks)
+        scores, values = self.network(positions, ids)
+        log_probs = log_probabilities(scores)
+        places = self._pick(log_probs, deterministic)
+        actions = torch.from_numpy(actions_at(positions, ids, places.numpy()))
+        return actions, values[:, None], log_probs.gather(1, places[:, None]).squeeze(1)
 
     def _pick(self, log_probs: torch.Tensor, deterministic: bool) -> torch.Tensor:
-        return log_probs.argmax(dim=1) if deterministic else sample_actions(log_probs, torch.default_generator)
+        return log_probs.argmax(dim=1) if deterministic else sample_places(log_probs, torch.default_generator)
 
     def evaluate_actions(self, obs: torch.Tensor, actions: torch.Tensor, action_masks: Any = None) -> Any:
         """Return values [B, 1], log-probabilities [B] of `actions` and entropies [B]."""
-        log_probs, values = self._scores(obs, action_masks)
-        return values[:, None], log_probs.gather(1, actions.long()[:, None]).squeeze(1), entropy(log_probs)
+        positions, ids = self._read(obs, action_masks)
+        scores, values = self.network(positions, ids)
+        log_probs = log_probabilities(scores)
+        places = places_of(positions, ids, actions.long().flatten().numpy())
+        return values[:, None], log_probs.gather(1, places).squeeze(1), entropy(log_probs)
 
     def predict_values(self, obs: torch.Tensor) -> torch.Tensor:
-        """Return values [B, 1]; the mask is left out, as the caller has none."""
-        return self._scores(obs, None)[1][:, None]
+        """Return values [B, 1]; all actions count as legal, as the caller gives no mask."""
+        positions, ids = self._read(obs, None)
+        return self.network(positions, ids)[1][:, None]
 
-    def _predict(self, observation: torch.Tensor, deterministic: bool = False, action_masks: Any = None) -> torch.Tensor:
-        return self._pick(self._scores(observation, action_masks)[0], deterministic)
+    def _predict(
+        self, observation: torch.Tensor, deterministic: bool = False, action_masks: Any = None
+    ) -> torch.Tensor:
+        positions, ids = self._read(observation, action_masks)
+        places = self._pick(log_probabilities(self.network(positions, ids)[0]), deterministic)
+        return torch.from_numpy(actions_at(positions, ids, places.numpy()))

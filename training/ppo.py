@@ -1,8 +1,8 @@
 """PPO on every decision of self-play: MaskablePPO with its own collection and update.
 
 sb3-contrib's MaskablePPO gives the hyper-parameters, schedules, logger, policy interface and `predict`. What is replaced
-is how data is collected (`training.selfplay`: all learning seats, credit by seat) and the pass over it (int8 observations
-and bool masks up to the network, a log-softmax instead of distribution objects). The loss is that of Schulman et al.,
+is how data is collected (`training.selfplay`: all learning seats, credit by seat) and the pass over it (lists of what is
+not zero and of what is legal, a log-softmax instead of distribution objects). The loss is that of Schulman et al.,
 2017, "Proximal Policy Optimization Algorithms", with masks as in Huang and Ontañón, 2022.
 """
 
@@ -20,7 +20,7 @@ from stable_baselines3.common.utils import FloatSchedule
 
 from agents.policy import PolicyAgent, PolicyNetwork, network_shape, observation_scale
 from tabletop.game import BatchGame
-from training.network import RowPolicy, entropy, log_probabilities, sample_actions
+from training.network import RowPolicy, actions_at, entropy, log_probabilities, places_of, sample_places
 from training.selfplay import Rollout, SelfPlay
 
 
@@ -78,10 +78,13 @@ class SelfPlayPPO(MaskablePPO):
     @torch.no_grad()
     def act(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sample actions of the learner: actions, log-probabilities, values, each [N]."""
-        logits, values = self.policy.network(torch.from_numpy(observations), torch.from_numpy(masks))
-        log_probs = log_probabilities(logits)
-        actions = sample_actions(log_probs, self.generator)
-        return actions.numpy(), log_probs.gather(1, actions[:, None]).squeeze(1).numpy(), values.numpy()
+        network = self.policy.network
+        positions, ids = network.read(observations, masks), np.arange(len(observations))
+        scores, values = network(positions, ids)
+        log_probs = log_probabilities(scores)
+        places = sample_places(log_probs, self.generator)
+        actions = actions_at(positions, ids, places.numpy())
+        return actions, log_probs.gather(1, places[:, None]).squeeze(1).numpy(), values.numpy()
 
     def iterate(self) -> dict[str, float]:
         """Collect one rollout and learn from it; return what happened, by name."""
@@ -102,9 +105,10 @@ class SelfPlayPPO(MaskablePPO):
         """Make `n_epochs` passes over the decisions of the rollout that have a known outcome."""
         rollout, network = self.rollout, self.policy.network
         chosen = np.flatnonzero(rollout.trained)
-        observations = torch.from_numpy(rollout.observations.reshape(-1, rollout.observations.shape[2]))
-        masks = torch.from_numpy(rollout.masks.reshape(-1, rollout.masks.shape[2]))
-        actions = torch.from_numpy(rollout.actions.reshape(-1))
+        observations = rollout.observations.reshape(-1, rollout.observations.shape[2])
+        positions = network.read(observations, rollout.masks.reshape(len(observations), -1))
+        sizes = torch.from_numpy(np.diff(positions.legal_start).astype(np.float32))
+        places = places_of(positions, np.arange(len(positions)), rollout.actions.reshape(-1))
         old_log_probs = torch.from_numpy(rollout.log_probs.reshape(-1))
         advantages = torch.from_numpy(rollout.advantages.reshape(-1))
         targets = torch.from_numpy(rollout.targets.reshape(-1))
@@ -120,9 +124,9 @@ class SelfPlayPPO(MaskablePPO):
             for batch in order.split(self.batch_size):
                 if len(batch) < self.batch_size // 2 and passes:
                     continue
-                logits, values = network(observations[batch], masks[batch])
-                log_probs = log_probabilities(logits)
-                log_prob = log_probs.gather(1, actions[batch][:, None]).squeeze(1)
+                scores, values = network(positions, batch.numpy())
+                log_probs = log_probabilities(scores)
+                log_prob = log_probs.gather(1, places[batch]).squeeze(1)
                 advantage = advantages[batch]
                 advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
                 log_ratio = log_prob - old_log_probs[batch]
@@ -132,7 +136,7 @@ class SelfPlayPPO(MaskablePPO):
                 entropies = entropy(log_probs)
                 # Legal actions number from 2 to hundreds: the bonus is on the share of what entropy could be at most,
                 # so that a choice of two (draw one or two) is kept open as much as a choice of fifty.
-                size = masks[batch].sum(1).float()
+                size = sizes[batch]
                 share = entropies / size.clamp_min(2).log()
                 loss = policy_loss + self.vf_coef * value_loss - self.ent_coef * share.mean()
                 with torch.no_grad():

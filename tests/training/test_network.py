@@ -1,4 +1,4 @@
-"""The network: torch and numpy agree, masks hold exactly, sampling follows the probabilities."""
+"""The network: torch and numpy agree, gradients are right, sampling is legal and follows the probabilities."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,13 @@ import torch
 from agents.policy import PolicyNetwork, network_shape, observation_scale, sample, weight_shapes
 from sting_env import StingGame
 from tabletop.game import flat
-from training.network import TorchNetwork, entropy, log_probabilities, sample_actions
+from training.network import TorchNetwork, actions_at, entropy, log_probabilities, places_of, sample_places
+from training.sparse import MASKED
 
 
 @pytest.fixture(scope="module")
 def positions():
-    """Return observations int8 [B, D] and masks [B, A] from random play."""
+    """Return a game, observations int8 [B, D] and masks [B, A] from random play."""
     game = StingGame(num_players=3)
     states = game.new_states(64)
     game.reset(states, 5)
@@ -30,12 +31,65 @@ def make_network(game):
     return network
 
 
+def dense_scores(network, observations, masks):
+    """Return the network's function written with dense torch layers: scores [B, A] and values [B]."""
+    shape, weights = network.shape, dict(network.named_parameters())
+    x = torch.from_numpy(observations).float() * torch.from_numpy(network.scale)
+    dense = torch.cat([*(x[:, a:b] for a, b in shape.dense), torch.from_numpy(masks).float()], 1)
+    start, count, columns, first = shape.rows
+    rows = x[:, start : start + count * columns].view(-1, count, columns)
+    there = (rows != 0).any(2, keepdim=True)
+    embedded = torch.relu(rows @ weights["row.weight"].T + weights["row.bias"]) * there
+    hidden = dense @ weights["input.weight"] + weights["input.bias"]
+    hidden = torch.relu(hidden + (embedded.sum(1) / 4.0) @ weights["pool.weight"].T)
+    hidden = torch.relu(hidden @ weights["hidden.weight"].T + weights["hidden.bias"])
+    scores = hidden @ weights["policy.weight"].T + weights["policy.bias"]
+    own = (embedded * (hidden @ weights["query.weight"].T)[:, None]).sum(2)
+    scores = torch.cat([scores[:, :first], scores[:, first : first + count] + own, scores[:, first + count :]], 1)
+    return scores, (hidden @ weights["value.weight"].T + weights["value.bias"]).squeeze(1)
+
+
+def test_scores_on_lists_are_those_of_dense_layers(positions):
+    game, observations, masks = positions
+    network = make_network(game)
+    scores, values = network(network.read(observations, masks), np.arange(64))
+    expected, expected_values = dense_scores(network, observations, masks)
+    assert torch.allclose(values, expected_values, atol=1e-4)
+    for b in range(64):
+        legal = np.flatnonzero(masks[b])
+        assert torch.allclose(scores[b, : len(legal)], expected[b, legal], atol=1e-4)
+        assert (scores[b, len(legal) :] == MASKED).all()
+
+
+def test_gradients_on_lists_are_those_of_dense_layers(positions):
+    game, observations, masks = positions
+    network = make_network(game)
+    masks = np.ones_like(masks)  # so that every weight takes part
+    actions = np.full(64, network.shape.rows[3])
+    lists = network.read(observations, masks)
+    some = np.array([3, 60, 3, 17])  # a batch in any order, a position twice
+
+    def loss_of(log_probs, values):
+        return log_probs.mean() + values.square().mean()
+
+    scores, values = network(lists, some)
+    log_probs = log_probabilities(scores)
+    loss_of(log_probs.gather(1, places_of(lists, some, actions[some])).squeeze(1), values).backward()
+    ours = {name: p.grad.clone() for name, p in network.named_parameters()}
+    network.zero_grad()
+    dense, values = dense_scores(network, observations[some], masks[some])
+    log_probs = torch.log_softmax(dense.masked_fill(~torch.from_numpy(masks[some]), -1e9), 1)
+    loss_of(log_probs[np.arange(4), actions[some]], values).backward()
+    for name, parameter in network.named_parameters():
+        assert torch.allclose(ours[name], parameter.grad, atol=1e-4), name
+
+
 def test_numpy_and_torch_give_the_same_scores(positions):
     game, observations, masks = positions
     network = make_network(game)
-    logits, _ = network(torch.from_numpy(observations), torch.from_numpy(masks))
     ours = PolicyNetwork(network.shape, observation_scale(game.spec), network.arrays()).logits(observations, masks)
-    assert np.abs(np.where(masks, logits.detach().numpy() - ours, 0)).max() < 1e-4
+    expected, _ = dense_scores(network, observations, masks)
+    assert np.abs(expected.detach().numpy() - ours).max() < 1e-4
 
 
 def test_weights_have_the_stated_shapes(positions):
@@ -43,7 +97,7 @@ def test_weights_have_the_stated_shapes(positions):
     assert {name: a.shape for name, a in network.arrays().items()} == weight_shapes(network.shape)
 
 
-def test_order_of_rows_changes_only_the_scores_of_rows(positions):
+def test_order_of_rows_does_not_matter_to_the_rest(positions):
     game, observations, masks = positions
     network = make_network(game)
     start, count, columns, first = network.shape.rows
@@ -51,33 +105,44 @@ def test_order_of_rows_changes_only_the_scores_of_rows(positions):
     moved = observations.copy()
     rows = moved[:, start : start + count * columns].reshape(-1, count, columns)
     rows[:] = rows[:, order]
-    everything = torch.ones(masks.shape, dtype=torch.bool)
-    before, value_before = network(torch.from_numpy(observations), everything)
-    after, value_after = network(torch.from_numpy(moved), everything)
+    everything = np.ones_like(masks)
+    before, value_before = network(network.read(observations, everything), np.arange(64))
+    after, value_after = network(network.read(moved, everything), np.arange(64))
     assert torch.allclose(value_before, value_after, atol=1e-4)
     assert torch.allclose(before[:, :first], after[:, :first], atol=1e-4)
     assert not torch.allclose(before[:, first : first + count], after[:, first : first + count], atol=1e-4)
 
 
 def test_entropy_of_equal_scores_is_the_log_of_the_number_of_legal_actions(positions):
-    _, _, masks = positions
-    logits = torch.zeros(masks.shape).masked_fill(~torch.from_numpy(masks), -1e9)
-    assert entropy(log_probabilities(logits)).exp().numpy() == pytest.approx(masks.sum(1), rel=1e-4)
+    game, observations, masks = positions
+    network = make_network(game)
+    for parameter in network.parameters():
+        torch.nn.init.zeros_(parameter)
+    scores, _ = network(network.read(observations, masks), np.arange(64))
+    assert entropy(log_probabilities(scores)).exp().detach().numpy() == pytest.approx(masks.sum(1), rel=1e-4)
+
+
+def test_places_and_actions_are_each_others_inverse(positions):
+    game, observations, masks = positions
+    lists = make_network(game).read(observations, masks)
+    ids = np.arange(64)
+    actions = np.array([np.flatnonzero(row)[len(np.flatnonzero(row)) // 2] for row in masks])
+    assert (actions_at(lists, ids, places_of(lists, ids, actions).squeeze(1).numpy()) == actions).all()
+    with pytest.raises(ValueError, match="not legal"):
+        places_of(lists, ids, np.full(64, int(np.flatnonzero(~masks.any(0))[0])))
 
 
 def test_sampling_is_legal_and_follows_the_probabilities():
-    masks = np.zeros((20_000, 7), np.bool_)
-    masks[:, [1, 4, 6]] = True
-    logits = torch.tensor([0.0, 1.0, 0, 0, 2.0, 0, 0.0]).repeat(len(masks), 1).masked_fill(~torch.from_numpy(masks), -1e9)
-    log_probs = log_probabilities(logits)
+    scores = torch.tensor([1.0, MASKED, 2.0, 0.0, MASKED]).repeat(20_000, 1)
+    log_probs = log_probabilities(scores)
     expected = log_probs.exp()[0].numpy()
     drawn = {
-        "torch": sample_actions(log_probs, torch.Generator().manual_seed(3)).numpy(),
-        "numpy": sample(log_probs.exp().numpy(), np.random.default_rng(4).random(len(masks))),
+        "torch": sample_places(log_probs, torch.Generator().manual_seed(3)).numpy(),
+        "numpy": sample(log_probs.exp().numpy(), np.random.default_rng(4).random(len(scores))),
     }
-    for actions in drawn.values():
-        share = np.bincount(actions, minlength=7) / len(actions)
-        assert share[~masks[0]].sum() == 0
+    for places in drawn.values():
+        share = np.bincount(places, minlength=5) / len(places)
+        assert share[[1, 4]].sum() == 0
         assert share == pytest.approx(expected, abs=0.015)
 
 

@@ -46,7 +46,7 @@ def test_a_policy_loads_and_plays_legally_and_repeatably(saved):
 
 def test_a_state_dict_loads_with_weights_only_and_plays_the_same(saved):
     game, folder = saved
-    observations, masks, keys = positions(game)
+    observations, masks, _ = positions(game)
     expected = policy.load(folder, game).probabilities(observations, masks)
     arrays = policy.read_weights(folder)
     torch.save({name: torch.from_numpy(a) for name, a in arrays.items()}, folder / "weights.pt")

@@ -1,0 +1,1 @@
+"""The interfaces of other libraries: each module imports its library, renames and reshapes, and nobody imports it."""

@@ -25,9 +25,14 @@ class Agent(Protocol):
     batch. An agent holds no memory of a game: an observation tells all that matters.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        ...
 
-    def act(self, observations: Array, masks: Array, keys: Array) -> Array: ...
+    def act(self, observations: Array, masks: Array, keys: Array) -> Array:
+        """Choose for every record."""
+        ...
 
 
 class Outcome(NamedTuple):

@@ -97,9 +97,8 @@ class PolicyNetwork:
             embedded = np.maximum(
                 rows[there].astype(np.float32) * scale @ w["row.weight"].T + w["row.bias"], 0.0, dtype=np.float32
             )
-            table = np.zeros((len(observations) * count, shape.row_width), np.float32)
-            table[there] = embedded
-            table = table.reshape(len(observations), count, shape.row_width)
+            table: Array = np.zeros((len(observations), count, shape.row_width), np.float32)
+            table.reshape(-1, shape.row_width)[there] = embedded
             hidden += (table.sum(axis=1) / np.float32(ROW_SUM)) @ w["pool.weight"].T
         hidden = np.maximum(hidden, 0.0)
         hidden = np.maximum(hidden @ w["hidden.weight"].T + w["hidden.bias"], 0.0)

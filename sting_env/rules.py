@@ -196,11 +196,13 @@ def row(cards, colour):
 
 @kernel
 def is_natural(kind):
+    """Tell whether a kind is a numbered card."""
     return kind < NUM_NATURALS
 
 
 @kernel
 def is_wild(kind):
+    """Tell whether a kind is one of the four Sting cards."""
     return NUM_NATURALS <= kind < PASS_A_PILE
 
 

@@ -446,7 +446,7 @@ def check_decision(config: StingConfig, state: Any, phase: str) -> None:
 
 
 @entry
-def complete(rules, states):
+def complete(rules: Any, states: Any) -> None:
     """Fill in what is kept about a position beside its cards."""
     s = states[0]
     for i in range(s.num_piles):

@@ -137,7 +137,7 @@ class GameSpec:
 
     def observation_slices(self) -> dict[str, slice]:
         """Return where each field lies in the flat vector."""
-        fields = self.observation_dtype.fields or {}
+        fields: Mapping[str, Any] = self.observation_dtype.fields or {}
         return {name: slice(offset, offset + dtype.itemsize) for name, (dtype, offset, *_) in fields.items()}
 
 
@@ -159,7 +159,7 @@ class BatchGame(ABC):
         return f"{type(self).__name__}({self.config!r})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.config == other.config  # type: ignore[attr-defined]
+        return isinstance(other, BatchGame) and type(self) is type(other) and self.config == other.config
 
     def __hash__(self) -> int:
         return hash((type(self), self.config))
@@ -205,7 +205,7 @@ class BatchGame(ABC):
         chosen = np.arange(len(states)) if lanes is None else self._check_lanes(states, lanes)
         size = len(chosen)
         if np.ndim(seeds) == 0:
-            seed_array = seeding.spread(int(seeds), size)  # type: ignore[arg-type]
+            seed_array = seeding.spread(int(np.asarray(seeds)), size)
         else:
             seed_array = self._as_seeds(seeds, size)
         counts = np.full(size, self.num_players) if num_players is None else np.asarray(num_players)

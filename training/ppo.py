@@ -50,7 +50,7 @@ class SelfPlayPPO(MaskablePPO):
         self.shape = network_shape(game.spec, hidden, row_width)
         super().__init__(
             RowPolicy,
-            None,  # type: ignore[arg-type]
+            None,
             n_steps=n_steps,
             batch_size=batch_size,
             policy_kwargs={"shape": self.shape, "scale": observation_scale(game.spec)},
@@ -73,7 +73,7 @@ class SelfPlayPPO(MaskablePPO):
         self._setup_lr_schedule()
         self.set_random_seed(self.seed)
         self.policy = RowPolicy(self.observation_space, self.action_space, self.lr_schedule, **self.policy_kwargs)
-        self.clip_range = FloatSchedule(self.clip_range)
+        self.clip_range: Any = FloatSchedule(self.clip_range)
 
     @torch.no_grad()
     def act(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -66,7 +66,7 @@ def read_positions(shape: NetworkShape, scale: Array, observations: Array, masks
 
 
 @entry
-def count_lists(dense, rows, observations, masks, starts):  # type: ignore[no-untyped-def]
+def count_lists(dense, rows, observations, masks, starts):
     """Write into starts [3, M + 1], shifted by one, how long each position's lists are."""
     first, count, columns = rows[0], rows[1], rows[2]
     for m in range(observations.shape[0]):
@@ -90,7 +90,7 @@ def count_lists(dense, rows, observations, masks, starts):  # type: ignore[no-un
 
 
 @entry
-def write_lists(  # type: ignore[no-untyped-def]
+def write_lists(
     dense, rows, scale, observations, masks, input_index, input_value, row_slot, row_value, legal, input_start,
     row_start, legal_start,
 ):  # fmt: skip
@@ -132,7 +132,7 @@ def write_lists(  # type: ignore[no-untyped-def]
 
 
 @entry
-def sum_inputs(start, index, value, ids, weight, bias, out):  # type: ignore[no-untyped-def]
+def sum_inputs(start, index, value, ids, weight, bias, out):
     """Write bias + the weighted rows of `weight` [I, H] of each position into out [B, H]."""
     width = out.shape[1]
     for b in range(ids.shape[0]):
@@ -147,7 +147,7 @@ def sum_inputs(start, index, value, ids, weight, bias, out):  # type: ignore[no-
 
 
 @entry
-def add_input_gradient(start, index, value, ids, gradient, out):  # type: ignore[no-untyped-def]
+def add_input_gradient(start, index, value, ids, gradient, out):
     """Add the gradient of the weights [I, H], given that of the sums [B, H], to `out`."""
     width = out.shape[1]
     for b in range(ids.shape[0]):
@@ -160,7 +160,7 @@ def add_input_gradient(start, index, value, ids, gradient, out):  # type: ignore
 
 
 @entry
-def score_legal(start, legal, ids, hidden, weight, bias, out):  # type: ignore[no-untyped-def]
+def score_legal(start, legal, ids, hidden, weight, bias, out):
     """Write the score of each legal action into out [B, K], which holds MASKED elsewhere."""
     width = hidden.shape[1]
     for b in range(ids.shape[0]):
@@ -175,7 +175,7 @@ def score_legal(start, legal, ids, hidden, weight, bias, out):  # type: ignore[n
 
 
 @entry
-def add_score_gradient(start, legal, ids, hidden, weight, gradient, d_hidden, d_weight, d_bias):  # type: ignore[no-untyped-def]
+def add_score_gradient(start, legal, ids, hidden, weight, gradient, d_hidden, d_weight, d_bias):
     """Add the gradients of `score_legal`, given that of its scores [B, K], to the three arrays."""
     width = hidden.shape[1]
     for b in range(ids.shape[0]):
@@ -192,7 +192,7 @@ def add_score_gradient(start, legal, ids, hidden, weight, gradient, d_hidden, d_
 
 
 @entry
-def gather_rows(row_start, row_slot, legal_start, legal, ids, first_action, width, rows, owner, place):  # type: ignore[no-untyped-def]
+def gather_rows(row_start, row_slot, legal_start, legal, ids, first_action, width, rows, owner, place):
     """List the rows of a batch: which row, whose (0..B-1), and its action's place in [B, K] flattened, -1 if illegal."""
     r = 0
     for b in range(ids.shape[0]):
@@ -210,7 +210,7 @@ def gather_rows(row_start, row_slot, legal_start, legal, ids, first_action, widt
 
 
 @entry
-def find_places(start, legal, ids, actions, places):  # type: ignore[no-untyped-def]
+def find_places(start, legal, ids, actions, places):
     """Write where in its list of legal actions each action stands, -1 if it is not legal."""
     for b in range(ids.shape[0]):
         places[b] = -1

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 HUMAN = "human"
-OPPONENTS = ("rulebook", "greedy", "random")  # who plays when nobody is named, the first that the game has
+VEC_ROWS = 256
+UNIFORM = "uniform"  # any legal action; what every game has
+OPPONENTS = ("rulebook", "greedy", "random")  # who plays when nobody is named: the first that the game has
 PLAY_HELP = """\
   a number       make that choice
   an action      the same, as records write it: {examples}
@@ -39,7 +41,7 @@ class Quit(Exception):
     """The user wants to stop."""
 
 
-# Output ---------------------------------------------------------------------------------------------------------------
+# Output -------------------------------------------------------------------------------------------------------------
 
 
 def say(text: str = "") -> None:
@@ -78,7 +80,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200).print(table)
 
 
-# Games and agents by name ---------------------------------------------------------------------------------------------
+# Games and agents by name -------------------------------------------------------------------------------------------
 
 
 def find_game(name: str) -> str:
@@ -158,7 +160,10 @@ def split_specs(text: str) -> list[str]:
 def make_bot(spec: str, game: "BatchGame") -> "Agent":
     """Return the agent that `spec` names."""
     from agents.registry import make_agent
+    from tabletop.selfplay import UniformOpponent
 
+    if spec == UNIFORM:
+        return UniformOpponent(game)
     try:
         return make_agent(spec, game)
     except OSError as error:
@@ -167,12 +172,18 @@ def make_bot(spec: str, game: "BatchGame") -> "Agent":
         raise UserError(str(error)) from error
 
 
-def seat_opponents(game: "BatchGame", seat: int, against: str) -> list[str]:
-    """Return who sits where: the person at `seat`, the agents named from there on clockwise; one name does for all."""
+def usual_opponent(game: "BatchGame") -> str:
+    """Return who plays when nobody is named."""
     from agents.registry import list_agents
 
+    known = list_agents(game)
+    return next((name for name in OPPONENTS if name in known), UNIFORM)
+
+
+def seat_opponents(game: "BatchGame", seat: int, against: str) -> list[str]:
+    """Return who sits where: the person at `seat`, the agents named from there on clockwise; one name does for all."""
     others = game.num_players - 1
-    specs = split_specs(against) or [next((n for n in OPPONENTS if n in list_agents(game)), OPPONENTS[-1])]
+    specs = split_specs(against) or [usual_opponent(game)]
     if len(specs) == 1:
         specs *= others
     if len(specs) != others:
@@ -201,12 +212,14 @@ def warm_up(game: "BatchGame", bots: "Sequence[Agent]") -> None:
     """Use everything once that playing uses, on a game of its own."""
     import numpy as np
 
+    from agents.base import luck
+
     with patience():
         states = game.new_states(1)
         game.reset(states, np.zeros(1, np.uint64))
         mask = game.legal_action_mask(states)
         for bot in bots:
-            bot.act(game.observe(states), mask, luck_of(states[0], 0))
+            bot.act(game.observe(states), mask, luck(states, 0))
         for action in np.flatnonzero(mask[0]):
             before = states.copy()
             game.step(states, [action])
@@ -217,15 +230,7 @@ def warm_up(game: "BatchGame", bots: "Sequence[Agent]") -> None:
         game.to_text(states[0])
 
 
-def luck_of(state: Any, player: int) -> "Array":
-    """Return the stream uint64 [1] of an agent's own luck in this decision: the same whenever it is asked."""
-    from tabletop.seeding import CHOICE, spread
-
-    seat = int(spread(int(state["rng_key"]), 1, CHOICE, player)[0])
-    return spread(seat, 1, CHOICE, int(state["decision"]))
-
-
-# Play -----------------------------------------------------------------------------------------------------------------
+# Play ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -262,10 +267,12 @@ class Session:
         return True
 
     def choose(self, player: int) -> int:
-        """Return a bot's choice."""
+        """Return a bot's choice; its own luck hangs on the deal, the seat and the decision, so that it can be resumed."""
+        from agents.base import luck
+
         observation = self.game.observe(self.states)
         mask = self.game.legal_action_mask(self.states)
-        return int(self.bots[player].act(observation, mask, luck_of(self.states[0], player))[0])
+        return int(self.bots[player].act(observation, mask, luck(self.states, 0))[0])
 
     def act(self, player: int, action: int) -> None:
         """Carry out an action, record it and tell about it."""
@@ -439,7 +446,7 @@ def play_session(session: Session, seed: int) -> None:
     say(f"The game is kept in {writer.part}. Go on with: stinglab play --resume {writer.path}")
 
 
-# Replay ---------------------------------------------------------------------------------------------------------------
+# Replay -------------------------------------------------------------------------------------------------------------
 
 
 def read_games(path: Path) -> "list[Record]":
@@ -498,7 +505,7 @@ def replay_record(record: "Record", observer: int | None, first: int, every: boo
         say("The record ends here: the game was interrupted.")
 
 
-# Describe and list ----------------------------------------------------------------------------------------------------
+# Describe and list --------------------------------------------------------------------------------------------------
 
 
 def describe_options(game: "BatchGame") -> None:
@@ -554,24 +561,63 @@ def list_games() -> None:
     print_table("", ("game", "title", "players", "variants", "agents"), rows)
 
 
-# Bench ----------------------------------------------------------------------------------------------------------------
+# Arena ----------------------------------------------------------------------------------------------------------------
+
+
+def run_arena(
+    game: "BatchGame",
+    specs: Sequence[str],
+    blocks: int,
+    seed: int,
+    jobs: int,
+    json_path: Path | None,
+    markdown: Path | None,
+    picture: Path | None,
+) -> None:
+    """Let agents play each other, print the tables and write what is asked for."""
+    if picture is not None:
+        need("matplotlib", "plots")
+    need("scipy", "arena")
+    from agents import arena
+
+    for path in (json_path, markdown, picture):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise UserError(f"{path.parent}: there is no such folder")
+    try:
+        result = arena.run_arena(game, specs, blocks, seed, jobs, json_path)
+    except OSError as error:
+        raise UserError(os_error(error)) from error
+    except (LookupError, ValueError) as error:
+        raise UserError(str(error)) from error
+    result.print()
+    if markdown is not None:
+        write_text(markdown, result.to_markdown())
+    if picture is not None:
+        result.picture(picture)
+
+
+def need(module: str, extra: str) -> None:
+    """Raise UserError unless a module is installed."""
+    import importlib.util
+
+    if importlib.util.find_spec(module) is None:
+        raise UserError(f"{module} is not installed: pip install 'stinglab[{extra}]'")
+
+
+# Bench --------------------------------------------------------------------------------------------------------------
 
 
 def vec_chunks(game: "BatchGame") -> "dict[str, Callable[[], int]]":
-    """Return the benchmark of the Stable-Baselines3 VecEnv against bots, none where either is missing."""
-    import importlib.util
-
-    from agents.registry import list_agents
+    """Return the benchmark of the Stable-Baselines3 VecEnv against bots, none where it is not installed."""
     from tabletop import bench
 
-    if importlib.util.find_spec("stable_baselines3") is None:
+    try:
+        from tabletop.adapters.sb3 import SelfPlayVecEnv
+    except ImportError:
         return {}
-    names = [name for name in OPPONENTS if name in list_agents(game)]
-    if not names:
-        return {}
-    from tabletop.adapters import sb3
-
-    return {f"VecEnv, 256 lanes, against {names[0]}": bench.vec_env(sb3.make_vec_env(game, 256, opponents=names[0]))}
+    spec = usual_opponent(game)
+    env = SelfPlayVecEnv(game, VEC_ROWS, opponents=make_bot(spec, game), seed=0)
+    return {f"VecEnv, {VEC_ROWS} rows, against {spec}": bench.vec_env(env)}
 
 
 def bench_game(
@@ -609,7 +655,7 @@ def write_text(path: Path, text: str) -> None:
         raise UserError(os_error(error)) from error
 
 
-# The command ----------------------------------------------------------------------------------------------------------
+# The command --------------------------------------------------------------------------------------------------------
 
 
 def call_main(module: str, arguments: Sequence[str], extra: str) -> None:
@@ -719,7 +765,10 @@ def make_app(typer: ModuleType) -> Any:
         variant: Variant = "",
         option: Options = None,
     ) -> None:
-        raise UserError("not yet")
+        chosen = list(option or ())
+        if rounds != "game":
+            chosen.append(f"rounds={rounds}")
+        run_arena(make_game(game, players, variant, chosen), agents, blocks, seed, jobs, json_, markdown, picture)
 
     passed_on = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from tabletop import loops
 from tabletop.game import BatchGame, raw_bytes
-from tabletop.jit import bind
+from tabletop.jit import bind, entry
+from tabletop.seeding import CHOICE, derive
 
 Array = NDArray[Any]
 
@@ -138,3 +139,22 @@ def play_table(
         seat = int(states["current_player"][lane])
         raise RuntimeError(f"bot {bots.names[table[lane, seat]]} chose an illegal action in lane {lane}")
     return int(made)
+
+
+def luck(states: Array, key: int) -> Array:
+    """Return the key of the next decision's luck in every lane: uint64 [B], the one `play_table` gives compiled bots.
+
+    It hangs on the episode, the player on turn and the number of the decision; lanes that are over get that of player 0.
+    """
+    players = np.maximum(states["current_player"], 0).astype(np.int64)
+    decisions = states["decision"].astype(np.int64)
+    return np.asarray(
+        _luck(np.ascontiguousarray(states["rng_key"]), players, decisions, np.uint64(key), np.empty(len(states), np.uint64))
+    )
+
+
+@entry
+def _luck(rng_keys, players, decisions, key, out):  # type: ignore[no-untyped-def]
+    for b in range(out.shape[0]):
+        out[b] = derive(derive(rng_keys[b] ^ key, CHOICE, players[b]), CHOICE, decisions[b])
+    return out

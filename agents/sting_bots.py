@@ -3,19 +3,20 @@
 A bot sees the observation record `o` (`sting_env.observation`) and the legal actions, nothing else.
 
 random     any legal action, all alike.
-greedy     any play before a discard, in the order of what it sheds: sets and runs, the top of the discard pile where it
-           completes one, a substitution whose wild lays a pair, a pair with a wild, a pass, adds in front of opponents,
-           adds in front of itself. Its own piles stay cheap, the others' get the doubles and triples; it discards what
-           is least likely to be played.
+greedy     any play before a discard, in this order: sets and runs of naturals, the top of the discard pile where it lays
+           a pile, a substitution whose wild lays one, a pair with a wild, the top of the discard pile where it goes onto
+           an opponent's pile, a pass, adds in front of opponents, other substitutions, adds in front of itself. Its own
+           piles stay cheap, the others' get the doubles and triples; it discards what is least likely to be played.
 rulebook   strategy suggestion 8 of the rulebook: substitute wilds, look at the discard pile, lay sets and runs divided
-           among the opponents, add to anything, discard. It draws as the rulebook's hint says.
+           among the opponents, add to anything on the table; then pass a pile, and discard as greedy does.
 
 Draw rules, the option `draw` of every bot (where two is not allowed, S6, all draw one):
     1, 2       always one, always two
-    hint       two when "stuck with only a few cards": at most HINT_CARDS in hand and nothing could be played without
-               drawing, that is, no set, run, add, substitution, take or pass
+    hint       the rulebook's: two when "stuck with only a few cards", here at most HINT_CARDS in hand and nothing to be
+               played without drawing, that is, no set, run, add, substitution, take or pass
     <=k        two when at most k cards are in hand, whatever could be played
-    (none)     the bot's own rule: random either at random, greedy one, rulebook the hint
+    (none)     the bot's own: random draws either at random, greedy two with exactly GREEDY_CARDS in hand, rulebook by
+               the hint
 """
 
 from __future__ import annotations
@@ -65,9 +66,11 @@ from sting_env.rules import (
     PASS_A_PILE,
     PILE,
     RETURN,
+    RUN_LOWS,
     RUN_PATTERNS,
     RUNS,
     SEAT,
+    SET_PATTERNS,
     SETS,
     SUBSTITUTE,
     TAKE,
@@ -92,7 +95,17 @@ RANDOM, GREEDY, RULEBOOK = 0, 1, 2
 NAMES = ("random", "greedy", "rulebook")
 OWN_RULE, ONE, TWO, HINT, FEW = 0, 1, 2, 3, 4  # FEW + k: two with at most k cards
 HINT_CARDS = 4  # "only a few cards"
+GREEDY_CARDS = 2  # with two more, a set or run and the discard empty the hand
 LARGEST_HAND = 127
+
+# What cards are worth keeping for, in units of their own. Found by play against each other; the optimum is flat.
+PROMISE_PILE, PROMISE_PAIR, PROMISE_GAP = 16, 2, 1  # in a hand: a pile to be laid, two of a pile, two of a run apart
+GOES_ON = 10  # a card in hand that goes onto the pile to be laid
+KEEP_BOTH, KEEP_ONE = 60, 10  # a discard breaks up a pile; two of one, for each unseen card that completes it
+KEEP_WILD, KEEP_PASS, KEEP_BACK = 300, 30, 100
+DEAR = 20  # for each point a wild costs in hand when somebody is about to go out
+ABOUT_TO_GO_OUT = 1  # cards in hand
+SUPER_BONUS = 2  # points for a pile that can't be passed on
 
 # Reading the record -----------------------------------------------------------------------------------------------------
 
@@ -304,11 +317,11 @@ def draw(bot, rule, o, legal, key):
     if rule == OWN_RULE:
         if bot == RANDOM:
             return DRAW_ONE + below(key, 0, 2)
-        rule = HINT if bot == RULEBOOK else ONE
-    two = False
-    if rule == TWO:
-        two = True
-    elif rule == HINT:
+        if bot == GREEDY:
+            return DRAW_TWO if o.hand_size[0] == GREEDY_CARDS else DRAW_ONE
+        rule = HINT
+    two = rule == TWO
+    if rule == HINT:
         two = o.hand_size[0] <= HINT_CARDS and not could_play(o)
     elif rule >= FEW:
         two = o.hand_size[0] <= rule - FEW
@@ -327,16 +340,14 @@ def multiplier(wild):
 
 
 @kernel
-def worth(o, pile):
-    """Return what a point on a pile is worth to the observer, in hundredths: less than nothing on its own."""
-    if pile[OWNER]:
-        return -100
-    return 100
+def worth(pile):
+    """Return what a point on a pile is worth to the observer: less than nothing on its own."""
+    return -1 if pile[OWNER] else 1
 
 
 @kernel
 def gain_of_add(o, pile, kind):
-    """Return what adding a card to a pile is worth: points put on others, in hundredths."""
+    """Return what adding a card to a pile is worth: the points it puts on others."""
     size = np.int64(pile[SIZE])
     points = np.int64(pile[POINTS])
     factor = max(1, points // size)
@@ -347,12 +358,12 @@ def gain_of_add(o, pile, kind):
         times = multiplier(kind - FIRST_WILD)
         more = (points + factor) * times - points
         if kind - FIRST_WILD == SUPER:
-            more += 2
-    return more * worth(o, pile)
+            more += SUPER_BONUS
+    return more * worth(pile)
 
 
 @kernel
-def choose_pile(o, options, draw_from):
+def choose_pile(o, options):
     """Choose a pile for the add, substitution or pass asked about, among the bits `options`."""
     best, best_value = 0, -(1 << 40)
     adds, substitutes = o.play[2], o.play[3]
@@ -371,9 +382,7 @@ def choose_pile(o, options, draw_from):
                 times = 3
             elif pile[WILD_COUNT + DOUBLE_WILD]:
                 times = 2
-            value = -worth(o, pile) * (np.int64(pile[POINTS]) * (times - 1) // times)
-            if takes_after(pile, kind) & TAKES_WILD:
-                value += 1
+            value = -worth(pile) * (np.int64(pile[POINTS]) * (times - 1) // times)
         else:
             value = np.int64(pile[POINTS])
         if value > best_value:
@@ -413,19 +422,11 @@ def choose_end(o, options):
 
 
 @kernel
-def choose_seat(o, rule):
-    """Choose whom to give a pile."""
+def choose_seat(bot, o):
+    """Choose whom to give a pile: greedy who is furthest from going out, which would make it worth nothing (S28)."""
     best, best_value = 1, -(1 << 40)
     for rel in range(1, players_of(o)):
-        size = np.int64(o.hand_size[rel])
-        if rule == 0:
-            value = size
-        elif rule == 1:
-            value = -size
-        elif rule == 2:
-            value = -np.int64(o.lead[rel])
-        else:
-            value = -np.int64(o.table_points[rel])
+        value = -np.int64(o.table_points[rel]) if bot == RULEBOOK else np.int64(o.hand_size[rel])
         if value > best_value:
             best, best_value = rel, value
     return SEAT + best - 1
@@ -436,7 +437,7 @@ def choose_seat(o, rule):
 
 @kernel
 def promise(cards):
-    """Return how much `cards` can still become: 16 for each set or run there, 2 for each pair, 1 for each gap of a run."""
+    """Return how much `cards` can still become: what is there of sets and runs."""
     once, twice, thrice = 0, 0, 0
     found = 0
     for colour in range(NUM_COLOURS):
@@ -445,8 +446,9 @@ def promise(cards):
         twice |= once & numbers
         once |= numbers
         next_to = numbers & (numbers >> 1)
-        found += 16 * popcount(next_to & (numbers >> 2)) + 2 * popcount(next_to) + popcount(numbers & (numbers >> 2))
-    return found + 16 * popcount(thrice) + 2 * popcount(twice)
+        found += PROMISE_PILE * popcount(next_to & (numbers >> 2)) + PROMISE_PAIR * popcount(next_to)
+        found += PROMISE_GAP * popcount(numbers & (numbers >> 2))
+    return found + PROMISE_PILE * popcount(thrice) + PROMISE_PAIR * popcount(twice)
 
 
 @kernel
@@ -478,21 +480,21 @@ def value_of_new_pile(o, cards, action):
     if held != NOTHING:
         spent &= ~(1 << held)
     left = without(o, cards, spent) & NATURAL_BITS
-    value = 4 * promise(left)
+    value = promise(left)
     if action < RUNS:
-        number = (action - SETS) // 10
+        number = (action - SETS) // SET_PATTERNS
         for colour in range(NUM_COLOURS):
             natural = colour * NUM_NUMBERS + number
             if (naturals >> natural) & 1 == 0 and (left >> natural) & 1:
-                value += 40
+                value += GOES_ON
     else:
-        colour = (action - RUNS) // (RUN_PATTERNS * 8)
-        low = (action - RUNS) // RUN_PATTERNS % 8
+        colour = (action - RUNS) // (RUN_PATTERNS * RUN_LOWS)
+        low = (action - RUNS) // RUN_PATTERNS % RUN_LOWS
         numbers = row(left, colour)
         if low > 0 and (numbers >> (low - 1)) & 1:
-            value += 40
+            value += GOES_ON
         if (numbers >> (low + 3)) & 1:
-            value += 40
+            value += GOES_ON
     return value
 
 
@@ -524,16 +526,16 @@ def prospect(o, cards, a, b):
     """Return what a set or run of a card with a and b promises."""
     here = ((cards >> a) & 1) + ((cards >> b) & 1)
     if here == 2:
-        return 60
+        return KEEP_BOTH
     if here == 1:
         missing = b if (cards >> a) & 1 else a
-        return 10 * np.int64(o.unseen[missing])
+        return KEEP_ONE * np.int64(o.unseen[missing])
     return np.int64(o.unseen[a]) * np.int64(o.unseen[b])
 
 
 @kernel
-def choose_discard(o, options, cards, flags):
-    """Choose what to discard, among the bits `options`: what is least likely to be played."""
+def choose_discard(o, options, cards):
+    """Choose what to discard, among the bits `options`: what is least likely to be played, by oneself or the next."""
     best, best_value = 0, 1 << 40
     threat = 127
     for rel in range(1, players_of(o)):
@@ -543,14 +545,15 @@ def choose_discard(o, options, cards, flags):
         options &= options - 1
         if is_natural(kind):
             value = prospects(o, cards, kind)
+            value -= prospects(o, 0, kind) // 2  # what the next player may hold of it
             if o.hand[kind] > 1:
                 value = value // 2
         elif is_wild(kind):
-            value = 300 - (20 * HAND_POINTS[kind] if threat <= 1 else 0)
+            value = KEEP_WILD - (DEAR * HAND_POINTS[kind] if threat <= ABOUT_TO_GO_OUT else 0)
         elif kind == PASS_A_PILE:
-            value = 30
+            value = KEEP_PASS
         else:
-            value = 10
+            value = KEEP_BACK
         if value < best_value:
             best, best_value = kind, value
     return DISCARD + best
@@ -628,7 +631,7 @@ def place_held(o, legal, cards):
 
 
 @kernel
-def greedy_play(o, legal, flags):
+def greedy_play(o, legal):
     """Play, or discard when nothing can be played."""
     cards = cards_of(o)
     if place_of(o.held, NUM_ADD) != NOTHING:
@@ -670,14 +673,14 @@ def greedy_play(o, legal, flags):
         action = best_add(o, adds, cards, accepts_by(o, True))
         if action != NOTHING:
             return action
-    return choose_discard(o, section(legal, DISCARD, NUM_KINDS), cards, flags)
+    return choose_discard(o, section(legal, DISCARD, NUM_KINDS), cards)
 
 
 # Rulebook ---------------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def rulebook_play(o, legal, flags):
+def rulebook_play(o, legal):
     """Play in the order of strategy suggestion 8."""
     cards = cards_of(o)
     if place_of(o.held, NUM_ADD) != NOTHING:
@@ -697,7 +700,7 @@ def rulebook_play(o, legal, flags):
         return ADD + lowest(adds)
     if bits.contains(legal, PASS):
         return PASS
-    return choose_discard(o, section(legal, DISCARD, NUM_KINDS), cards, flags)
+    return choose_discard(o, section(legal, DISCARD, NUM_KINDS), cards)
 
 
 # The dispatch -----------------------------------------------------------------------------------------------------------
@@ -707,22 +710,20 @@ def rulebook_play(o, legal, flags):
 def choose(bot, option, o, legal, key):
     """Choose an action as `bot`, under the draw rule `option`."""
     phase = place_of(o.phase, o.phase.shape[0])
-    rule = option & 0xFF
-    flags = option >> 16
     if phase == Phase.DRAW:
-        return draw(bot, rule, o, legal, key)
+        return draw(bot, option, o, legal, key)
     if bot == RANDOM:
         return bits.nth(legal, below(key, 0, bits.count(legal)))
     if phase == Phase.PLAY:
         if bot == RULEBOOK:
-            return rulebook_play(o, legal, flags)
-        return greedy_play(o, legal, flags)
+            return rulebook_play(o, legal)
+        return greedy_play(o, legal)
     if phase == Phase.RESPOND:
         return RETURN if bits.contains(legal, RETURN) else ACCEPT
     if phase == Phase.SEAT:
-        return choose_seat(o, flags & 3)
+        return choose_seat(bot, o)
     if phase == Phase.PILE:
-        return choose_pile(o, section(legal, PILE, NUM_PILE), flags)
+        return choose_pile(o, section(legal, PILE, NUM_PILE))
     if phase == Phase.WILD:
         return choose_wild(o, section(legal, WILD, NUM_WILD))
     return choose_end(o, section(legal, END, 2))

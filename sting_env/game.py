@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sting_env import observation, rules, text, worlds
 from sting_env.config import MAX_PLAYERS, MIN_PLAYERS, StingConfig
-from tabletop.game import Array, BatchGame, GameSpec, Kernels, Loops, PositionError
+from tabletop.game import Array, BatchGame, GameSpec, IllegalActionError, Kernels, Loops, PositionError
 
 SPEC = GameSpec(
     name=text.GAME_ID,
@@ -23,6 +23,7 @@ SPEC = GameSpec(
     observation_dtype=observation.OBSERVATION,
     full_observation_dtype=observation.FULL_OBSERVATION,
     observation_fields=observation.FIELDS,
+    unit_options=(("rounds", 1), ("target_score", None)),
 )
 KERNELS = Kernels(rules.deal, rules.apply, observation.observe, observation.observe_all, worlds.redeal)
 
@@ -73,11 +74,34 @@ class StingGame(BatchGame):
             config = StingConfig.from_dict(stated)
         except (TypeError, ValueError) as error:
             raise PositionError(f"'config': {error}") from error
-        if replace(config, num_players=self.num_players, hand_size=self.config.hand_size) != replace(
-            self.config, num_players=self.num_players
-        ):
+        if asdict(config) | {"num_players": 0} != asdict(self.config) | {"num_players": 0}:
             raise PositionError(f"the position's config {config.to_dict()} is not this game's {self.config.to_dict()}")
-        return text.from_dict(self.config, position, key)
+        states = text.from_dict(self.config, position, key)
+        count = int(states["num_players"][0])
+        if stated.get("num_players", count) != count:
+            raise PositionError(f"'config': num_players is {stated['num_players']}, but there are {count} hands (S1)")
+        try:
+            self.check_num_players(count)
+        except ValueError as error:
+            raise PositionError(f"'config': {error}") from error
+        if states["play"][0] != rules.NOTHING:
+            self._check_question(self.to_dict(states[0]))
+        return states
+
+    def _check_question(self, asked: Mapping[str, Any]) -> None:
+        """Raise PositionError if no play leads to the question of a position: it is played again from its start."""
+        before, answers = text.before_play(asked)
+        states = text.from_dict(self.config, before, 0)
+        action = self.string_to_action(asked["pending"]["play"])
+        try:
+            while True:
+                self.step(states, [action])
+                now = self.to_dict(states[0])
+                if now == asked:
+                    return
+                action = answers[now["phase"]]
+        except (IllegalActionError, KeyError):
+            raise PositionError(f"no play leads to 'pending' {asked['pending']} in phase {asked['phase']}") from None
 
     def result(self, state: Any) -> dict[str, Any]:
         """Return the outcome of a game for a record: points so far and who wins (S33)."""

@@ -19,12 +19,14 @@ from sting_env.rules import (
     MAX_PILES,
     NOTHING,
     NUM_ACTIONS,
+    NUM_CARDS,
     NUM_NATURALS,
     PAIR_FIRST,
     PAIR_SECOND,
     PASS,
     PASS_A_PILE,
     PILE,
+    RETURN,
     RUN_LOWS,
     RUN_PATTERNS,
     RUNS,
@@ -44,6 +46,7 @@ from tabletop.jit import entry
 from tabletop.state import NO_PLAYER
 
 GAME_ID = "sting-v0"
+MOST_POINTS = 1_000_000_000  # in a total
 WILD_CODES = (1, 2, 3, -1)  # piles.code_of_wild
 COLOURS = "RBGY"
 KIND_NAMES = [f"{c}{n + 1}" for c in COLOURS for n in range(NUM_NUMBERS)] + ["W", "D", "T", "S", "PASS", "BACK"]
@@ -209,8 +212,10 @@ def read_cards(cards: Any, where: str) -> list[int]:
     """Return the kinds of a list of card names."""
     if not isinstance(cards, (list, tuple)):
         raise PositionError(f"{where} must be a list of cards, not {cards!r}")
+    if len(cards) > NUM_CARDS:
+        raise PositionError(f"{where}: {len(cards)} cards, {cards[0]!r} the first, are more than the game has (S2)")
     for card in cards:
-        if card not in KIND_OF_NAME:
+        if not isinstance(card, str) or card not in KIND_OF_NAME:
             raise PositionError(f"{where}: no card is called {card!r}; cards are R1..R10, B, G, Y, W, D, T, S, PASS, BACK")
     return [KIND_OF_NAME[card] for card in cards]
 
@@ -237,7 +242,7 @@ def write_run(state: Any, i: int, pile: Mapping[str, Any], kinds: list[int], whe
     start = pile.get("start")
     if colour < 0 or len(str(pile.get("colour"))) != 1:
         raise PositionError(f"{where}: colour must be one of R, B, G, Y, not {pile.get('colour')!r}")
-    if not isinstance(start, int) or not 1 <= start <= NUM_NUMBERS or start + len(kinds) - 1 > NUM_NUMBERS:
+    if type(start) is not int or not 1 <= start <= NUM_NUMBERS or start + len(kinds) - 1 > NUM_NUMBERS:
         raise PositionError(f"{where}: a run of {len(kinds)} from {start!r} does not lie within 1 to 10 (S12)")
     before_wild = False
     for cell, kind in enumerate(kinds, start - 1):
@@ -260,7 +265,7 @@ def write_run(state: Any, i: int, pile: Mapping[str, Any], kinds: list[int], whe
 def write_set(state: Any, i: int, pile: Mapping[str, Any], kinds: list[int], where: str) -> None:
     """Write a set; PositionError if it breaks S12 or S13."""
     number = pile.get("number")
-    if not isinstance(number, int) or not 1 <= number <= NUM_NUMBERS:
+    if type(number) is not int or not 1 <= number <= NUM_NUMBERS:
         raise PositionError(f"{where}: number must be 1 to 10, not {number!r}")
     if len(kinds) > SET_LIMIT:
         raise PositionError(f"{where}: a set has at most {SET_LIMIT} cards (S12)")
@@ -315,6 +320,8 @@ def write_undrawn(state: Any, stacks: Any, n: int) -> list[int]:
     undrawn: list[int] = []
     for seat, stack in enumerate(stacks):
         kinds = read_cards(stack, f"draw stack {seat}")
+        if len(undrawn) + len(kinds) > NUM_CARDS:
+            raise PositionError(f"'draw_stacks': more cards than the game has, {stack[0]!r} among them (S2)")
         state["draw_low"][seat] = len(undrawn)
         undrawn += kinds
         state["draw_high"][seat] = len(undrawn)
@@ -345,7 +352,7 @@ def write_pending(state: Any, pending: Any, n: int) -> None:
     most = {"chosen_wild": NUM_WILDS - 1, "chosen_pile": int(state["num_piles"]) - 1, "chosen_end": 1}
     for name in PENDING:
         value = pending.get(name, NOTHING)
-        if not isinstance(value, int) or not NOTHING <= value <= most.get(name, n - 1):
+        if type(value) is not int or not NOTHING <= value <= most.get(name, n - 1):
             raise PositionError(f"'pending': {name} can't be {value!r}")
         state[name] = value
 
@@ -405,7 +412,7 @@ def from_dict(config: StingConfig, position: Mapping[str, Any], key: int) -> np.
     state["round"] = read_count(position, "round", 32_000)
     state["turn"] = read_count(position, "turn", config.max_turns)
     totals = read(position, "totals", (list, tuple))
-    if len(totals) != n or not all(isinstance(t, int) and not isinstance(t, bool) and t >= 0 for t in totals):
+    if len(totals) != n or not all(type(total) is int and 0 <= total <= MOST_POINTS for total in totals):
         raise PositionError(f"'totals' must be {n} whole numbers, not {totals!r}")
     state["totals"][:n] = totals
     write_pending(state, position.get("pending", {}), n)
@@ -420,10 +427,20 @@ def check_decision(config: StingConfig, state: Any, phase: str) -> None:
     """Raise PositionError if what is being asked does not fit what is on the table."""
     asks = phase in ("WILD", "SEAT", "PILE", "END", "RESPOND")
     pending = state["play"] != NOTHING
+    is_last = config.rounds is not None and state["round"] >= config.rounds
+    is_last |= config.target_score is not None and state["totals"].max() >= config.target_score
     if phase == "OVER":
         if state["current_player"] != NO_PLAYER:
             raise PositionError("'current_player' must be -1 when the game is over")
+        if pending or state["held"] != NOTHING:
+            raise PositionError("when the game is over no card is held and 'pending' is empty")
+        if not is_last:
+            raise PositionError("the game is not over: rounds are left and no total has reached the target (S32)")
         return
+    if is_last:
+        raise PositionError("'round' or 'totals': the game would be over (S32)")
+    if state["turn"] >= config.max_turns:
+        raise PositionError(f"'turn' is {state['turn']}: the round would have ended blocked (S11)")
     if asks != pending:
         raise PositionError(f"in phase {phase} 'pending' must {'name a play' if asks else 'be empty'}")
     if phase == "RESPOND":
@@ -443,6 +460,31 @@ def check_decision(config: StingConfig, state: Any, phase: str) -> None:
         out = [seat for seat in out if seat not in (state["current_player"], state["passer"], state["receiver"])]
     if out:
         raise PositionError(f"hand {out[0]} is empty: the round would be over (S10)")
+
+
+def before_play(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return the position (JSON) before the play that `asked` is in the middle of, and the answers by phase since."""
+    pending, player = asked["pending"], asked["turn_player"]
+    chosen = {"WILD": (WILD, "chosen_wild"), "PILE": (PILE, "chosen_pile"), "END": (END, "chosen_end")}
+    answers = {phase: first + pending[name] for phase, (first, name) in chosen.items() if name in pending}
+    if "chosen_seat" in pending:
+        answers["SEAT"] = SEAT + pending["chosen_seat"] - 1
+    before = {**asked, "phase": "PLAY", "current_player": player, "pending": {}}
+    if pending["play"] != ACTION_TEXTS[PASS]:
+        return before, answers
+    hands, discards = [list(hand) for hand in asked["hands"]], list(asked["discard_pile"])
+    if asked["phase"] == "RESPOND":  # S25: receiver and passer have returned the pile in turn
+        answers["RESPOND"] = RETURN
+        returned = 0
+        while discards[-1:] == ["BACK"]:
+            hands[player if returned % 2 else pending["receiver"]].append(discards.pop())
+            returned += 1
+        pile = pending["chosen_pile"]
+        before["piles"] = [{**p, "owner": player} if i == pile else p for i, p in enumerate(asked["piles"])]
+    if discards[-1:] != ["PASS"]:
+        raise PositionError("the Pass-a-Pile being played must lie on the discard pile (S24)")
+    hands[player].append(discards.pop())
+    return {**before, "hands": hands, "discard_pile": discards}, answers
 
 
 @entry

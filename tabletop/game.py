@@ -123,6 +123,7 @@ class GameSpec:
     observation_dtype: np.dtype
     full_observation_dtype: np.dtype
     observation_fields: tuple[ObservationField, ...]
+    unit_options: tuple[tuple[str, Any], ...] = ()  # options under which a game is the smallest unit scored by itself
 
     @property
     def observation_size(self) -> int:

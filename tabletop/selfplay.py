@@ -123,9 +123,16 @@ def _draw_seats(
             keys[i, p] = derive(key, CHOICE, p)
 
 
+def decision_keys(states: Array, lanes: Array | None = None, luck: int | np.uint64 = 0) -> Array:
+    """Return the key of the current player's luck in every lane, or in `lanes`: what a compiled bot gets, uint64 [L]."""
+    chosen = np.arange(len(states)) if lanes is None else lanes
+    keys = np.empty(len(chosen), np.uint64)
+    _write_keys(states, chosen, np.uint64(luck), keys)
+    return keys
+
+
 @entry
-def _write_luck(states: Any, lanes: Any, luck: Any, keys: Any) -> None:
-    """Write the key of the current player's luck, the same that a compiled bot would get."""
+def _write_keys(states: Any, lanes: Any, luck: Any, keys: Any) -> None:
     for i in range(lanes.shape[0]):
         s = states[lanes[i]]
         keys[i] = derive(derive(s.rng_key ^ luck, CHOICE, s.current_player), CHOICE, s.decision)
@@ -286,8 +293,7 @@ class LearnerSeats:
     def _ask(self, opponent: Any, lanes: Array) -> None:
         """Let one opponent move once in some lanes."""
         some = self.states[lanes]
-        keys = np.empty(len(lanes), np.uint64)
-        _write_luck(self.states, lanes, self.luck, keys)
+        keys = decision_keys(self.states, lanes, self.luck)
         actions = opponent.act(self.game.observe(some), self.game.legal_action_mask(some), keys)
         try:
             self.game.step(self.states, actions, lanes)

@@ -28,10 +28,11 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import LinearSchedule
 
 from agents import policy as policies
+from agents.arena import compare
 from agents.base import CompiledBot
 from agents.registry import bots_of, make_agent
 from tabletop.game import BatchGame
-from training.evaluate import as_table, gauntlet
+from tabletop.registry import make
 from training.imitation import imitate
 from training.ppo import SelfPlayPPO
 from training.selfplay import Lineup, SelfPlay
@@ -45,19 +46,20 @@ class TrainingError(ValueError):
 class Settings:
     """All that decides a run.
 
+    options: of the game, beside those that make it one unit of scoring (a round; GameSpec.unit_options).
     steps: the learner's decisions, imitation apart. players: player counts, each as often as it is named. bots: those
-    that sit with the learner; teacher: the bot imitated first, for `imitation` decisions (0: none). lanes and rollout:
+    that sit with the learner, by default all but `random`; teacher: the bot imitated first, for `imitation` decisions (0: none). lanes and rollout:
     games side by side, and decisions of each between updates. entropy goes linearly from `entropy` to `entropy_end`, the
     learning rate to a tenth. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals: of an
     evaluation. init: a policy to begin from.
     """
 
     game: str = "sting-v0"
-    options: tuple[tuple[str, Any], ...] = (("rounds", 1),)
+    options: tuple[tuple[str, Any], ...] = ()
     players: tuple[int, ...] = (2,)
     steps: int = 1_000_000
     seed: int = 0
-    bots: tuple[str, ...] = ("greedy", "rulebook")
+    bots: tuple[str, ...] = ()
     teacher: str = "greedy"
     imitation: int = 200_000
     self_share: float = 0.6
@@ -105,8 +107,6 @@ class Run:
 
 def start(folder: Path, settings: Settings) -> Run:
     """Begin a run in an empty folder, or resume the one there; TrainingError if it has other settings."""
-    from tabletop.registry import make
-
     torch.set_num_threads(settings.threads)
     description = json.loads(json.dumps(asdict(settings)))
     path = folder / "run.json"
@@ -122,8 +122,9 @@ def start(folder: Path, settings: Settings) -> Run:
         raise TrainingError(f"{folder} is not empty and holds no run")
     folder.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(description, indent=1) + "\n")
-    game = make(settings.game, **{"num_players": settings.players[0], **dict(settings.options)})
-    bots = tuple(as_bot(make_agent(name, game)) for name in settings.bots)
+    game = make_game(settings, settings.players[0])
+    names = settings.bots or tuple(name for name in bots_of(game).names if name != "random")
+    bots = tuple(as_bot(make_agent(name, game)) for name in names)
     lineup = Lineup(settings.players, bots, settings.self_share, settings.snapshot_share)
     selfplay = SelfPlay(game, bots_of(game), lineup, settings.lanes, settings.seed)
     model = SelfPlayPPO(
@@ -152,6 +153,12 @@ def start(folder: Path, settings: Settings) -> Run:
         model.policy.network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
         run.imitated = True
     return run
+
+
+def make_game(settings: Settings, num_players: int) -> BatchGame:
+    """Return the game trained on, for a player count."""
+    unit = dict(make(settings.game).spec.unit_options)
+    return make(settings.game, **{**unit, **dict(settings.options), "num_players": num_players})
 
 
 def as_bot(agent: Any) -> CompiledBot:
@@ -226,12 +233,14 @@ def evaluate(run: Run) -> dict[str, Any]:
     scores: dict[str, Any] = {}
     total = []
     for count in sorted(set(run.settings.players)):
+        game = make_game(run.settings, count)
         deals = max(50, run.settings.deals * 2 // count // len(set(run.settings.players)))
-        result = gauntlet(run.game, run.model.selfplay.bots, agent, run.bots, count, deals, EVALUATION_SEED)
-        scores[f"{count} players"] = as_table(result)
-        total += [score.share * count / 2 for score in result.values()]  # against the equal share, as with two players
-        for name, score in result.items():
-            run.model.logger.record(f"arena/{count}_players_share_against_{name}", score.share)
+        scores[f"{count} players"] = {}
+        for bot in run.bots:
+            share = compare(game, [agent, bot], deals, EVALUATION_SEED).pair(agent.name, bot.name).win_share
+            scores[f"{count} players"][bot.name] = [round(x, 4) for x in (share.low, share.mean, share.high)]
+            total.append(share.mean * count / 2)  # in terms of the equal share, as with two players
+            run.model.logger.record(f"arena/{count}_players_share_against_{bot.name}", share.mean)
     mean = float(np.mean(total))
     if mean > run.best:
         run.best = mean
@@ -253,7 +262,7 @@ def train(folder: Path, settings: Settings, report: Report | None = None) -> Run
     model.set_logger(configure(str(folder / "events"), ["tensorboard"]))
     say = report or (lambda *_: None)
     try:
-        if not run.imitated and settings.imitation and settings.teacher:
+        if not run.imitated and settings.imitation and settings.teacher in bots_of(run.game).names:
             before = time.perf_counter()
             teacher = make_agent(settings.teacher, run.game)
             total = settings.imitation

@@ -1,7 +1,7 @@
 """PettingZoo: any game as an AEC environment over a batch of one.
 
-`raw_env(game)` is bare and raises IllegalActionError; `env(game)` adds PettingZoo's usual wrappers, under which an illegal
-action ends the game with -1 for whoever played it. `make_env_functions` makes both from a game's factory.
+`raw_env(game)` is bare and raises IllegalActionError; `env(game)` adds PettingZoo's usual wrappers, under which an
+illegal action ends the game with -1 for whoever played it. `make_env_functions` makes both from a game's factory.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from tabletop.selfplay import random_seed
 from tabletop.state import NO_PLAYER
 
 CURRENT, ALL = "current", "all"
+RENDER_MODES = ("human", "ansi")
 BUFFERS = ("_raw", "_observation", "_flat", "_mask", "_flags", "_reward", "_terminated", "_action", "_no_mask")
 
 
 class AECGame(AECEnv):
     """A game for the agents `player_0`, `player_1`, ...; the same agent may act several times running.
 
-    An observation is {"observation": int8 [D], "action_mask": int8 [A]}; the mask is all 0 for whoever is not on turn, and
-    the same array lies in `infos[agent]["action_mask"]`. `rewards` are of the last step, for every agent, whoever moved.
-    When the game is over all agents terminate together; `agents` empties as each makes its last step, of None.
+    An observation is {"observation": int8 [D], "action_mask": int8 [A]}; the mask is all 0 for whoever is not on turn,
+    and the same array lies in `infos[agent]["action_mask"]`. `rewards` are of the last step, for every agent, whoever
+    moved. When the game is over all agents terminate together; `agents` empties as each makes its last step, of None.
 
-    reset(seed=s) begins the game that the batch engine has for seed s; reset() goes on to the next episode of that seed,
-    or begins with one from the system's entropy. reset(options={"position": ...}) begins with a position as `to_dict`
-    writes it. `state()` is everything, hidden cards too, as int8.
+    reset(seed=s) begins the game that the batch engine has for seed s; reset() goes on to the next episode of that
+    seed, the first time of one from the system's entropy. reset(options={"position": ...}) begins with a position as
+    `to_dict` writes it. `state()` is everything, hidden cards too, as int8.
 
     render_mode: "ansi" returns the picture, "human" prints it after every step. render_observer: whose eyes it is seen
     with, an agent, "current" for the one on turn, or "all" for open hands.
@@ -49,11 +50,11 @@ class AECGame(AECEnv):
         self.game = game
         self.metadata = {
             "name": game.spec.name,
-            "render_modes": ["human", "ansi"],
+            "render_modes": list(RENDER_MODES),
             "render_fps": 2,
             "is_parallelizable": False,
         }
-        if render_mode not in (None, *self.metadata["render_modes"]):
+        if render_mode not in (None, *RENDER_MODES):
             raise ValueError(f"render_mode must be None, human or ansi, not {render_mode!r}")
         self.possible_agents = [f"player_{seat}" for seat in range(game.num_players)]
         if render_observer not in (CURRENT, ALL, *self.possible_agents):
@@ -75,6 +76,7 @@ class AECGame(AECEnv):
         self.agents: list[str] = []
         self.states = game.new_states(1)
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._player = NO_PLAYER
         self._begun = False
         self._make_buffers()
 
@@ -108,21 +110,20 @@ class AECGame(AECEnv):
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        over = int(self.states["current_player"][0]) == NO_PLAYER
-        self.terminations = dict.fromkeys(self.agents, over)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {"action_mask": self._no_mask} for agent in self.agents}
         self._skip_agent_selection = None
         self.game.observe(self.states, out=self._observation)
         self.game.legal_action_mask(self.states, out=self._mask.view(np.bool_))
         self._select()
+        self.terminations = dict.fromkeys(self.agents, self._player == NO_PLAYER)
         self._show()
 
     def _place(self, position: dict[str, Any]) -> None:
         """Put a position in the place of the deal, chance to come being that of the episode."""
         states = self.game.from_dict(position)
         if int(states["num_players"][0]) != len(self.possible_agents):
-            raise ValueError(f"the position is for {int(states['num_players'][0])} players, not {len(self.possible_agents)}")
+            raise ValueError(f"'position' must be of {len(self.possible_agents)} players: {position}")
         for name in ("seed", "rng_key", "episode"):
             states[name] = self.states[name]
         self.states[:] = states
@@ -162,16 +163,16 @@ class AECGame(AECEnv):
 
     def _select(self) -> None:
         """Give the turn, and the mask, to who is to decide; when it is over, the first agent makes its last step."""
-        player = int(self.states["current_player"][0])
-        self.agent_selection = self.possible_agents[max(player, 0)]
-        if player != NO_PLAYER:
+        self._player = int(self.states["current_player"][0])
+        self.agent_selection = self.possible_agents[max(self._player, 0)]
+        if self._player != NO_PLAYER:
             self.infos[self.agent_selection] = {"action_mask": self._mask[0].copy()}
 
     def observe(self, agent: str) -> dict[str, Array]:
         """Return what an agent may know, and its mask."""
         info = self.infos.get(agent)
         mask = self._no_mask if info is None or self.terminations[agent] else info["action_mask"]
-        if agent == self.agent_selection and not self._terminated_game():
+        if self._seats[agent] == self._player:
             return {"observation": self._flat[0].copy(), "action_mask": mask}
         return {"observation": raw_bytes(self.game.observe(self.states, self._seats[agent]))[0], "action_mask": mask}
 
@@ -207,9 +208,6 @@ class AECGame(AECEnv):
     def _show(self) -> None:
         if self.render_mode == "human":
             self.render()
-
-    def _terminated_game(self) -> bool:
-        return int(self.states["current_player"][0]) == NO_PLAYER
 
     # Copies ---------------------------------------------------------------------------------------------------------
 

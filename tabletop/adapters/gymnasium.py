@@ -25,10 +25,10 @@ MakeGame = Callable[..., BatchGame] | str
 class SinglePlayerEnv(gymnasium.Env):
     """One seat of a game, the opponents moving inside.
 
-    opponents, seat, num_players: as for `LearnerSeats`. reset(seed=s) begins the game of seed s, that of a batch engine;
-    reset() goes on to the next episode of the seed. Rewards are what the seat was paid since its last decision, whoever
-    moved. `info` holds "action_mask" (all 0 at the end), "seat", "num_players" and "opponents" (names by seat, None for
-    the learner). `render` shows what the seat may see, as text: "ansi" returns it, "human" prints it.
+    opponents, seat, num_players: as for `LearnerSeats`. reset(seed=s) begins the game that the batch engine has for
+    seed s; reset() goes on to the next episode of that seed. Rewards are what the seat was paid since its last
+    decision, whoever moved. `info` holds "action_mask" (all 0 at the end), "seat", "num_players" and "opponents" (names
+    by seat, None for the learner). `render` shows what the seat may see, as text: "ansi" returns it, "human" prints it.
     """
 
     metadata = {"render_modes": ["ansi", "human"], "render_fps": 2}  # noqa: RUF012
@@ -117,7 +117,7 @@ class SelfPlayVectorEnv(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def reset(  # type: ignore[override]
+    def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
         """Begin an episode in every row; return observations int8 [B, D] and infos."""

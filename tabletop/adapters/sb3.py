@@ -22,12 +22,12 @@ class SelfPlayVecEnv(VecEnv):
     """Games by the batch, a learner in one seat of each.
 
     opponents, seat, num_players: as for `LearnerSeats`. seed: of the run, None for one from the system's entropy; the
-    games that follow depend on nothing but the run's seed, the row and the number of the episode. `reset` goes on to the
-    next episodes unless `seed` was called before it.
+    games that follow depend on nothing but the run's seed, the row and the number of the episode. `reset` goes on to
+    the next episodes unless `seed` was called before it.
 
-    Rewards are what the learner's seat was paid since its last decision, whoever moved. Where an episode ended, the info
-    holds "terminal_observation", "episode" {"r", "l"} (payment in all, decisions), "seat", "num_players" and "opponents"
-    (names by seat, None for the learner); all other rows share one empty info.
+    Rewards are what the learner's seat was paid since its last decision, whoever moved. Where an episode ended, the
+    info holds "terminal_observation", "episode" {"r", "l"} (payment in all, decisions), "seat", "num_players" and
+    "opponents" (names by seat, None for the learner); all other rows share one empty info.
     """
 
     render_mode: str | None = None

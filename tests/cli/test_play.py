@@ -9,7 +9,9 @@ import time
 
 import pytest
 
+from tabletop import registry
 from tabletop.records import read_record, replay
+from tests import toys
 
 FIRST = "1\n" * 4000  # always the first choice, as long as anybody asks
 SHORT = ("--option", "rounds=1", "--seed", "7")
@@ -152,19 +154,22 @@ def test_the_seed_is_drawn_where_none_is_given(run):
     assert len(seeds) == 2
 
 
-def test_another_game_plays_through_the_same_command(run):
-    """Nothing in the command knows which game is played."""
-    from tabletop import registry
-    from tests import toys
-
-    registry.register(toys.NAME, toys.make_high_card)
-    ran = run("play", "--game", "high-card", "--against", "uniform", typed="q\n")
-    assert ran.code == 2
-    assert "agents are: " in ran.err
+def test_any_other_game_is_played_by_the_same_command(run, tmp_path, monkeypatch):
+    """Nothing in the command knows which game is played; a game without bots is played against chance."""
+    monkeypatch.setitem(registry._factories, toys.NAME, toys.make_high_card)
+    ran = run("play", "--game", "high-card", "--players", 3, "--seed", 1, "--record", "g", typed=FIRST)
+    assert ran.code == 0
+    assert "High Card with 3 players, seed 1. You are player 0, player 1 is uniform, player 2 is uniform." in ran.out
+    assert "The record is in g." in ran.out
+    assert "You: " in ran.out
+    assert "Player 1: " in ran.out
+    assert run("replay", "g", "--all").code == 0
+    assert "High Card (high-card-v0): 2 to 4 players" in run("describe", "high-card").out
+    assert "high-card-v0" in run("games").out
 
 
 def test_mistakes_are_one_line(refused, tmp_path):
-    assert refused("play", "--game", "chess") == "no game is called 'chess'; games are: sting-v0, stingy-v0"
+    assert refused("play", "--game", "chess").startswith("no game is called 'chess'; games are: ")
     assert "num_players must be" in refused("play", "--players", 9)
     assert "no agent 'bob'" in refused("play", "--against", "bob")
     assert refused("play", "--against", "greedy,greedy") == "2 opponents are named, 1 are needed with 2 players"

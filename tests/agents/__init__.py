@@ -1,0 +1,1 @@
+"""Tests of bots, registry, arena and ratings."""

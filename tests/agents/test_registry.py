@@ -1,0 +1,80 @@
+"""Agents by name, and what is said about names that are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents import registry
+from agents.base import CompiledBot
+from agents.registry import make_agent
+from sting_env import StingGame
+from tests.agents.toss import Toss
+
+GAME = StingGame()
+
+
+@pytest.mark.parametrize("spec", ["greedy", "sting:greedy", "sting-v0:greedy", "greedy:draw=hint", "sting:rulebook:draw=<=4"])
+def test_specs(spec):
+    agent = make_agent(spec, GAME)
+    assert isinstance(agent, CompiledBot)
+    assert agent.name == spec.removeprefix("sting:").removeprefix("sting-v0:")
+
+
+def test_the_same_spec_is_the_same_agent():
+    assert make_agent("greedy:draw=2", GAME) == make_agent("sting:greedy:draw=2", GAME)
+    assert make_agent("greedy:draw=2", GAME) != make_agent("greedy:draw=1", GAME)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("greddy", ["greddy", "Sting", "random, greedy, rulebook", "checkpoint:PATH"]),
+        ("stingy:greedy", ["stingy", "Sting is played", "random, greedy, rulebook"]),
+        ("greedy:mood=bad", ["no option 'mood'", "draw=1, 2, hint or <=k"]),
+        ("greedy:draw=3", ["draw must be 1, 2, hint or <=k", "'3'"]),
+        ("greedy:draw=<=many", ["draw must be"]),
+        ("greedy:draw=", ["key=value", "'draw='"]),
+        ("greedy:draw", ["key=value", "greedy:draw"]),
+        ("greedy:draw=1,draw=2", ["given twice"]),
+        ("checkpoint", ["names no file", "checkpoint:PATH"]),
+        ("", ["names no agent", "random, greedy, rulebook"]),
+        ("sting:", ["names no agent"]),
+    ],
+)
+def test_errors_say_what_there_is(spec, words):
+    with pytest.raises(ValueError, match=r".") as caught:
+        make_agent(spec, GAME)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_checkpoint_that_is_none(tmp_path):
+    with pytest.raises(ValueError, match="nothing"):
+        make_agent(f"checkpoint:{tmp_path / 'nothing'}", GAME)
+
+
+def test_agents_of_a_game_are_its_own():
+    assert list(registry.list_agents(GAME)) == ["random", "greedy", "rulebook", "checkpoint:PATH"]
+    assert all(registry.list_agents(GAME).values())
+    assert "sayer" in registry.list_agents(Toss())
+    with pytest.raises(ValueError, match="sayer"):
+        make_agent("greedy", Toss())
+    with pytest.raises(LookupError, match="nothing-v0 has no bots"):
+        registry.bots_of("nothing-v0")
+    assert list(registry.list_agents("nothing-v0")) == ["checkpoint:PATH"]
+
+
+def test_a_maker_of_ones_own(monkeypatch):
+    monkeypatch.setattr(registry, "_makers", {})
+
+    class First:
+        name = "first"
+
+        def act(self, observations, masks, keys):
+            return masks.argmax(axis=1)
+
+    registry.register_maker("toss-v0", "first", lambda game, options: First(), "the first legal action")
+    agent = make_agent("toss:first", Toss())
+    assert agent.act(None, np.array([[False, True]]), None) == [1]
+    assert registry.list_agents(Toss())["first"] == "the first legal action"

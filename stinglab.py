@@ -333,15 +333,15 @@ def menu(words: Sequence[str]) -> list[str]:
     """Return the choices as lines: numbered, those that begin alike side by side under their first word."""
     groups: dict[str, list[tuple[int, str]]] = {}
     for number, text in enumerate(words, start=1):
-        first, _, rest = text.partition(" ")
-        groups.setdefault(first, []).append((number, rest))
-    margin = max(len(first) for first in groups) + 4
+        groups.setdefault(text.partition(" ")[0], []).append((number, text))
+    heads = {first: first if len(choices) > 1 else "" for first, choices in groups.items()}
+    margin = max(map(len, heads.values())) + 4
     lines = []
     for first, choices in groups.items():
-        line = f"  {first}".ljust(margin)
+        line = f"  {heads[first]}".ljust(margin)
         empty = True
-        for number, rest in choices:
-            item = f"{number:>3}{')' if rest else ''} {rest}".rstrip()
+        for number, text in choices:
+            item = f"{number:>3}) {text.removeprefix(heads[first]).strip()}"
             if not empty and len(line) + 2 + len(item) > WIDTH:
                 lines.append(line)
                 line, empty = " " * margin, True

@@ -24,7 +24,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -692,13 +692,30 @@ def _in_processes(
     game: BatchGame, specs: Sequence[str], seed: int, tasks: Sequence[tuple[int, int]], jobs: int
 ) -> Iterator[tuple[int, Blocks]]:
     """Yield the number and the blocks of every task as they are done; each process makes the agents once."""
-    from concurrent.futures import as_completed
-
     workers = min(jobs, len(tasks))
-    with ProcessPoolExecutor(workers, get_context("spawn"), _enter, (game, list(specs), seed)) as pool:
+    with _one_thread_each():
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _enter, (game, list(specs), seed))
         futures: dict[Future[Blocks], int] = {pool.submit(_play, *task): t for t, task in enumerate(tasks)}
+    try:
         for future in as_completed(futures):
             yield futures[future], future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let processes started within use one thread each for linear algebra, or they would fight for the cores."""
+    name = "OMP_NUM_THREADS"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 @contextmanager

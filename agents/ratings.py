@@ -94,8 +94,8 @@ def rate(
     total = wins.sum(axis=0)
     value = _anchored(strengths(ones, rests, total, games, num_players), anchor)
     rng = np.random.default_rng(seed)
-    weights = rng.multinomial(size, np.full(size, 1 / size), size=replicates)
-    drawn = _anchored(strengths(ones, rests, weights @ wins, games, num_players), anchor)
+    resampled = np.array([np.bincount(rng.integers(size, size=size), minlength=size) @ wins for _ in range(replicates)])
+    drawn = _anchored(strengths(ones, rests, resampled, games, num_players), anchor)
     tail = 50 * (1 - confidence)
     low, high = np.percentile(drawn, [tail, 100 - tail], axis=0)
     return [Rating(name, float(value[k]), float(low[k]), float(high[k])) for k, name in enumerate(names)]

@@ -2,8 +2,9 @@
 
 A spec reads `[game:]name[:key=value,...]`: `greedy`, `sting:greedy`, `rulebook:draw=<=4`, `checkpoint:PATH`. Its game, if
 named, must be the one played. A game's compiled bots register themselves (`register`) when the module `agents.<game>_bots`
-is imported, which happens when first asked for. Whatever else is called by a name is registered with `register_maker`;
-trained networks, `checkpoint:PATH`, are loaded by `agents.policy`, which is imported only then.
+is imported, which happens when the game's agents are first asked for; a game from elsewhere registers its own. Whatever
+else goes by a name is registered with `register_maker`. Trained networks, `checkpoint:PATH`, are loaded by
+`agents.policy`, which is imported only then.
 """
 
 from __future__ import annotations
@@ -73,12 +74,12 @@ def make_agent(spec: str, game: BatchGame) -> Agent:
             raise ValueError(f"{spec!r} names no file: write {CHECKPOINT}:PATH")
         return load_checkpoint(rest, game)
     options = read_pairs(spec, rest)
-    if (game.spec.name, name) in _makers:
-        return _makers[game.spec.name, name][0](game, options)
     try:
         bots = bots_of(game)
     except LookupError:
         bots = None
+    if (game.spec.name, name) in _makers:
+        return _makers[game.spec.name, name][0](game, options)
     if bots is None or name not in bots.names:
         known = ", ".join(list_agents(game))
         raise ValueError(f"no agent {name!r} for {game.spec.title} in {spec!r}; agents are: {known}")

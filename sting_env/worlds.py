@@ -24,7 +24,7 @@ from sting_env.rules import (
 )
 from tabletop import bits
 from tabletop.jit import kernel
-from tabletop.seeding import WORLD, below, derive, shuffle
+from tabletop.seeding import WORLD, derive, shuffle
 
 MAX_TRIES = 100_000
 
@@ -56,16 +56,6 @@ def question_fits(config, s):
     if s.phase == Phase.WILD and SUBSTITUTE <= s.play < TAKE:  # both wilds can come out, but can either be placed?
         return can_substitute(config, s, s.current_player, np.int64(s.chosen_pile), s.play - SUBSTITUTE)
     return possible >= 2
-
-
-@kernel
-def ways_to_name(s, named):
-    """Return in how many ways the named kinds can be picked from the current player's hand."""
-    ways = 1
-    for kind in range(NUM_KINDS):
-        if (named >> kind) & 1:
-            ways *= np.int64(s.hand[s.current_player, kind])
-    return ways
 
 
 @kernel
@@ -113,11 +103,7 @@ def redeal(config, s, observer):
     named = 0 if s.current_player == observer else named_cards(s)
     pool = np.empty(NUM_CARDS, np.uint8)
     for attempt in range(MAX_TRIES):
-        key = derive(s.rng_key, WORLD, attempt)
-        deal_hidden(s, observer, config.open_hands, named, pool, key)
+        deal_hidden(s, observer, config.open_hands, named, pool, derive(s.rng_key, WORLD, attempt))
         write_legal(config, s)
-        if s.current_player == observer or config.open_hands:
-            return
-        # A hand with a named kind twice comes about in two ways: it is kept in one of two cases.
-        if question_fits(config, s) and below(key, NUM_CARDS, ways_to_name(s, named)) == 0:
+        if s.current_player == observer or config.open_hands or question_fits(config, s):
             return

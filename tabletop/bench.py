@@ -165,10 +165,10 @@ def engine_chunks(game: BatchGame, lanes: int = LANES, threads: Iterable[int] = 
 def aec_chunks(game: BatchGame) -> dict[str, Chunk]:
     """Return the chunks of the PettingZoo environment, none where PettingZoo is missing."""
     try:
-        from tabletop.adapters import aec as adapter
+        from tabletop.adapters.aec import env, raw_env
     except ImportError:
         return {}
-    return {"PettingZoo raw_env()": aec(adapter.raw_env(game)), "PettingZoo env()": aec(adapter.env(game))}
+    return {"PettingZoo raw_env()": aec(raw_env(game)), "PettingZoo env()": aec(env(game))}
 
 
 # Start-up and memory --------------------------------------------------------------------------------------------------

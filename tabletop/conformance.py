@@ -280,8 +280,9 @@ def _check_refusals(check: _Check, states: Array, mask: Array, rng: np.random.Ge
     refused = np.flatnonzero(~mask[lane])
     wrong = [-1, game.num_actions, *rng.choice(refused, size=min(3, len(refused)), replace=False).tolist()]
     before = raw_bytes(states).copy()
+    legal = game.random_actions(states, spread(lane, len(states)))
     for action in wrong:
-        actions = random_legal(mask, rng)
+        actions = legal.copy()
         actions[lane] = action
         text = game.action_to_string(action) if 0 <= action < game.num_actions else str(action)
         for lanes in (None, np.arange(len(states))):

@@ -10,6 +10,7 @@ Letters: B lanes, A actions, D observation bytes, P players (the most the game a
 from __future__ import annotations
 
 import hashlib
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabletop import loops, seeding
-from tabletop.jit import bind
+from tabletop.jit import COMPILED, bind
 from tabletop.state import NO_PLAYER, ObservationField
 
 Array = NDArray[Any]
@@ -206,15 +207,15 @@ class BatchGame(ABC):
         chosen = np.arange(len(states)) if lanes is None else self._check_lanes(states, lanes)
         size = len(chosen)
         if np.ndim(seeds) == 0:
-            seed_array = seeding.spread(int(np.asarray(seeds)), size)
+            seed_array = seeding.spread(operator.index(seeds), size)  # type: ignore[arg-type]
         else:
             seed_array = self._as_seeds(seeds, size)
-        counts = np.full(size, self.num_players) if num_players is None else np.asarray(num_players)
+        counts = integers(self.num_players if num_players is None else num_players, "num_players")
         counts = np.ascontiguousarray(np.broadcast_to(counts, (size,)), dtype=np.int64)
         for count in np.unique(counts):
             self.check_num_players(int(count))
-        numbers = np.broadcast_to(np.asarray(0 if episodes is None else episodes, dtype=np.int64), (size,))
-        numbers = np.ascontiguousarray(numbers)
+        numbers = integers(0 if episodes is None else episodes, "episodes")
+        numbers = np.ascontiguousarray(np.broadcast_to(numbers, (size,)), dtype=np.int64)
         self.loops.reset(self.rules, states, raw_bytes(states), chosen, seed_array, numbers, counts)
 
     def check_num_players(self, count: int) -> None:
@@ -247,8 +248,7 @@ class BatchGame(ABC):
         self._check_states(states)
         if out is None:
             out = np.empty(len(states), self.spec.observation_dtype)
-        if out.dtype != self.spec.observation_dtype or len(out) != len(states):
-            raise ValueError(f"out must be records of {self.spec.name}'s observation dtype [{len(states)}]")
+        self._check_observations(out, len(states), "out")
         self.loops.observe(self.rules, states, self._as_observers(states, observer), out, raw_bytes(out))
         return out
 
@@ -316,8 +316,8 @@ class BatchGame(ABC):
             self._check_out(mask, (size, self.num_actions), "mask")
         if observation is None:
             observation = np.empty(0, self.spec.observation_dtype)
-        elif observation.dtype != self.spec.observation_dtype or len(observation) != size:
-            raise ValueError(f"observation must be records of {self.spec.name}'s observation dtype [{size}]")
+        else:
+            self._check_observations(observation, size, "observation")
         raw, mask_bytes, out_raw = raw_bytes(states), mask.view(np.uint8), raw_bytes(observation)
 
         def run(part: slice) -> None:
@@ -440,9 +440,13 @@ class BatchGame(ABC):
             raise TypeError(f"states must be a one-dimensional array of {self.spec.name} records: game.new_states(B)")
 
     def _check_lanes(self, states: Array, lanes: ArrayLike) -> Array:
-        chosen = np.ascontiguousarray(lanes, dtype=np.int64)
+        chosen = np.ascontiguousarray(integers(lanes, "lanes"), dtype=np.int64)
+        if chosen.ndim != 1:
+            raise ValueError(f"lanes must have shape [L], not {list(chosen.shape)}")
         if chosen.size and (chosen.min() < 0 or chosen.max() >= len(states)):
             raise IndexError(f"lanes must be 0 to {len(states) - 1}, not {chosen.min()} to {chosen.max()}")
+        if chosen.size > 1 and np.bincount(chosen).max() > 1:
+            raise ValueError("lanes must differ from each other")
         return chosen
 
     def _check_out(self, out: Array, shape: tuple[int, ...], name: str, dtype: Any = np.bool_) -> None:
@@ -450,20 +454,18 @@ class BatchGame(ABC):
             wanted = f"{np.dtype(dtype)} array {list(shape)}"
             raise ValueError(f"{name} must be a contiguous {wanted}, not {out.dtype} {list(out.shape)}")
 
+    def _check_observations(self, out: Array, size: int, name: str) -> None:
+        if out.dtype != self.spec.observation_dtype or out.shape != (size,) or not out.flags.c_contiguous:
+            raise ValueError(f"{name} must be contiguous records of {self.spec.name}'s observation dtype [{size}]")
+
     def _as_seeds(self, seeds: ArrayLike, size: int) -> Array:
-        array = np.asarray(seeds)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"seeds must be integers, not {array.dtype}")
-        array = np.ascontiguousarray(array, dtype=np.uint64)
+        array = np.ascontiguousarray(integers(seeds, "seeds"), dtype=np.uint64)
         if array.shape != (size,):
             raise ValueError(f"seeds must have shape [{size}], not {list(array.shape)}")
         return array
 
     def _as_actions(self, actions: ArrayLike, size: int) -> Array:
-        array = np.asarray(actions)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"actions must be integers, not {array.dtype}")
-        array = np.ascontiguousarray(array, dtype=np.int64)
+        array = np.ascontiguousarray(integers(actions, "actions"), dtype=np.int64)
         if array.shape != (size,):
             raise ValueError(f"actions must have shape [{size}], not {list(array.shape)}")
         return array
@@ -471,7 +473,8 @@ class BatchGame(ABC):
     def _as_observers(self, states: Array, observer: ArrayLike | None) -> Array:
         if observer is None:
             return np.full(len(states), -1, np.int64)
-        observers = np.ascontiguousarray(np.broadcast_to(np.asarray(observer), (len(states),)), dtype=np.int64)
+        observers = np.broadcast_to(integers(observer, "observer"), (len(states),))
+        observers = np.ascontiguousarray(observers, dtype=np.int64)
         if len(states) and (observers.min() < 0 or (observers >= states["num_players"]).any()):
             raise ValueError("observer must be a player of its lane: 0 to num_players - 1")
         return observers
@@ -488,6 +491,14 @@ class BatchGame(ABC):
         )
 
 
+def integers(values: ArrayLike, name: str) -> Array:
+    """Return values as an array. Raises TypeError naming them if they are no integers; none at all will do."""
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, not {array.dtype}")
+    return array
+
+
 def raw_bytes(records: Array) -> Array:
     """Return records [B] as their bytes [B, itemsize], the same memory."""
     return records.view(np.ndarray).view(np.int8).reshape(len(records), records.dtype.itemsize)
@@ -502,8 +513,8 @@ _POOLS: dict[int, ThreadPoolExecutor] = {}
 
 
 def shard(num_threads: int, size: int, work: Callable[[slice], Any]) -> None:
-    """Run `work` on slices of 0..size-1, in threads when more than one is asked for."""
-    if num_threads <= 1 or size < 2:
+    """Run `work` on slices of 0..size-1, in threads when more than one is asked for and the kernels are compiled."""
+    if num_threads <= 1 or size < 2 or not COMPILED:
         work(slice(0, size))
         return
     pool = _POOLS.setdefault(num_threads, ThreadPoolExecutor(num_threads))

@@ -313,10 +313,10 @@ class LearnerSeats:
         if seed is None:
             episodes = self.states["episode"].astype(np.int64) + 1
         else:
-            seeds = np.asarray(seed)
-            self.seeds = spread(int(seeds), self.num_lanes) if seeds.ndim == 0 else seeds.astype(np.uint64)
+            # A list of Python integers, some of them of 64 bits, would become floats unless told otherwise.
+            self.seeds = spread(int(seed), self.num_lanes) if np.ndim(seed) == 0 else np.array(seed, np.uint64)  # type: ignore[arg-type]
             if self.seeds.shape != (self.num_lanes,):
-                raise ValueError(f"seed must be one number or {self.num_lanes}, not {list(seeds.shape)}")
+                raise ValueError(f"seed must be one number or {self.num_lanes}, not {list(self.seeds.shape)}")
             episodes = np.zeros(self.num_lanes, np.int64)
         self._begun = True
         self.finished = None

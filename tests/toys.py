@@ -59,7 +59,7 @@ STATE = state_dtype(
         ("place", "i1", (CARDS,)),  # the seat that holds a card, UNDEALT or PLAYED
         ("table", "i1", (P,)),  # card of each seat in this trick, NOTHING if none
         ("leader", "i1"),
-        ("round", "i1"),  # rounds completed
+        ("rounds_done", "i1"),  # rounds completed
     ],
 )
 
@@ -108,7 +108,7 @@ def deal_cards(s, key, observer):
 def deal_round(s):
     s.place[:] = UNDEALT
     s.table[:] = NOTHING
-    deal_cards(s, derive(s.rng_key, DEAL, s.round), -1)
+    deal_cards(s, derive(s.rng_key, DEAL, s.rounds_done), -1)
     s.current_player = s.leader
     write_legal(s)
 
@@ -144,8 +144,8 @@ def end_trick(config, s, round_over):
     s.leader = winner
     s.current_player = winner
     if round_over or hand_size(s, winner) == 0:
-        s.round += 1
-        if s.round >= config.rounds:
+        s.rounds_done += 1
+        if s.rounds_done >= config.rounds:
             s.current_player = NO_PLAYER
             s.phase = Phase.OVER
         else:
@@ -167,10 +167,10 @@ FIELDS = (
     ObservationField("hand_size", (P,), "rel: cards in each hand"),
     ObservationField("table", (P, CARDS), "rel, one-hot: card of each seat in this trick"),
     ObservationField("played", (CARDS,), "1 for each card played in this round"),
-    ObservationField("round", (), "rounds completed"),
+    ObservationField("rounds_done", (), "rounds completed"),
 )
 OBSERVATION = observation_dtype([(field.name, field.shape) for field in FIELDS])
-FULL_OBSERVATION = observation_dtype([("place", (CARDS,)), ("table", (P,)), ("current_player", ()), ("round", ())])
+FULL_OBSERVATION = observation_dtype([("place", (CARDS,)), ("table", (P,)), ("current_player", ()), ("rounds_done", ())])
 
 
 @kernel
@@ -188,7 +188,7 @@ def observe(config, s, observer, o):
         o.hand_size[rel] = hand_size(s, seat)
         if s.table[seat] >= 0:
             o.table[rel, s.table[seat]] = 1
-    o.round = s.round
+    o.rounds_done = s.rounds_done
 
 
 @kernel
@@ -196,7 +196,7 @@ def observe_all(config, s, o):
     o.place[:] = s.place
     o.table[:] = s.table
     o.current_player = s.current_player
-    o.round = s.round
+    o.rounds_done = s.rounds_done
 
 
 UNIFORM, HIGHEST = 0, 1
@@ -242,7 +242,7 @@ class HighCard(BatchGame):
             "config": {**self.config.to_dict(), "num_players": int(state["num_players"])},
             "place": state["place"].tolist(),
             "table": state["table"].tolist(),
-            **{name: int(state[name]) for name in ("current_player", "leader", "round", "phase")},
+            **{name: int(state[name]) for name in ("current_player", "leader", "rounds_done", "phase")},
         }
 
     def from_dict(self, position: Mapping[str, Any], key: int = 0) -> np.ndarray:
@@ -252,7 +252,7 @@ class HighCard(BatchGame):
             raise PositionError(f"'place' must have {CARDS} cards, not {len(position['place'])}")
         s["num_players"] = position["config"]["num_players"]
         s["rng_key"] = key
-        for name in ("place", "table", "current_player", "leader", "round", "phase"):
+        for name in ("place", "table", "current_player", "leader", "rounds_done", "phase"):
             s[name] = position[name]
         for card in range(CARDS):
             if s["current_player"] >= 0 and s["place"][card] == s["current_player"]:
@@ -260,7 +260,7 @@ class HighCard(BatchGame):
         return states
 
     def to_text(self, state: Any, observer: int | None = None) -> str:
-        lines = [f"round {state['round']}, {Phase(state['phase']).name}, player {state['current_player']}"]
+        lines = [f"round {state['rounds_done']}, {Phase(state['phase']).name}, player {state['current_player']}"]
         for seat in range(state["num_players"]):
             cards = np.flatnonzero(state["place"] == seat).tolist()
             hand = cards if observer in (None, seat) else f"{len(cards)} cards"
@@ -268,7 +268,7 @@ class HighCard(BatchGame):
         return "\n".join(lines)
 
     def result(self, state: Any) -> dict[str, Any]:
-        return {"rounds": int(state["round"])}
+        return {"rounds": int(state["rounds_done"])}
 
 
 def make_high_card(**options: Any) -> HighCard:

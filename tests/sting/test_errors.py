@@ -263,7 +263,7 @@ def test_no_lanes_at_all(three):
     assert game.observe(nothing).shape == game.current_player(nothing).shape == (0,)
 
 
-@pytest.mark.parametrize("seeds", [1.5, [1.0, 2.0, 3.0], "1", ["1", "2", "3"], None, [None, 1, 2], True, [True, False, True]])
+@pytest.mark.parametrize("seeds", [1.5, [1.0, 2.0, 3.0], "1", ["1", "2", "3"], None, [None, 1, 2], [True, False, True]])
 def test_seeds_that_are_no_whole_numbers(three, seeds):
     game, states = three
     before = states.copy()
@@ -288,17 +288,17 @@ def test_wrong_numbers_of_players(three, num_players):
     assert np.array_equal(states, before)
 
 
-@pytest.mark.parametrize("num_players", [2.5, [2.0, 3.0, 4.0], "3", True])
+@pytest.mark.parametrize("num_players", [2.5, [2.0, 3.0, 4.0], "3", True, [None, 2, 2]])
 def test_numbers_of_players_that_are_no_whole_numbers(three, num_players):
     game, states = three
-    with pytest.raises((TypeError, ValueError), match=r"num_players|players"):
+    with pytest.raises((TypeError, ValueError), match="num_players"):
         game.reset(states, 1, num_players=num_players)
 
 
 def test_too_many_players_for_the_hands():
     game = StingGame(hand_size=20)
     states = game.new_states(2)
-    with pytest.raises(ValueError, match=r"hand_size.*3 players"):
+    with pytest.raises(ValueError, match=r"hand_size.*players"):
         game.reset(states, 1, num_players=[2, 4])
 
 

@@ -9,7 +9,22 @@ import pytest
 from sting_env import StingGame
 from tests.naive.sting import NaiveSting
 from tests.sting.players import choose, fresh, play_out
-from tests.sting.table import KINDS, Table, cards_of, deck, in_order, position, run, set_of
+from tests.sting.table import (
+    ADD,
+    KINDS,
+    LAY,
+    PASS,
+    SUBSTITUTE,
+    TAKE,
+    WILD,
+    Table,
+    cards_of,
+    deck,
+    in_order,
+    position,
+    run,
+    set_of,
+)  # fmt: skip
 from tests.sting.test_invariants import chi_square_is_plausible
 
 HIDDEN = {"hand", "hand_bits", "draw_stack", "legal", "seed", "rng_key"}  # fields of a record that may differ
@@ -31,15 +46,15 @@ def collected(request):
     """Give a game and, from random games of all player counts, some states of every situation."""
     game = StingGame(rounds=1, **request.param)
     rng = np.random.default_rng(1)
-    states = fresh(game, range(200), 2 + np.arange(200) % 5)
+    states = fresh(game, range(300), 2 + np.arange(300) % 5)
     found = {}
     for step in range(400):
-        for lane in np.flatnonzero(states["phase"] > 1 if step % 8 else ~game.terminated(states)):
-            kept = found.setdefault((int(states["phase"][lane]), int(states["play"][lane]) // 30), [])
-            if len(kept) < 12:
+        for lane in np.flatnonzero(~game.terminated(states)):
+            play = int(np.searchsorted([0, LAY.start, ADD.start, SUBSTITUTE.start, TAKE, PASS], states["play"][lane]))
+            held = bool(states["held"][lane] >= 0)
+            kept = found.setdefault((int(states["phase"][lane]), play, held), [])
+            if len(kept) < 12 and (step % 7 == 0 or play or held):
                 kept.append(states[lane].copy())
-        held = np.flatnonzero(states["held"] >= 0)[:4]
-        found.setdefault("held", []).extend(states[held] if len(found.get("held", [])) < 60 else [])
         game.step(states, choose(rng, game.legal_action_mask(states), 0.95))
     flat = [state for kept in found.values() for state in kept]
     return game, np.array(flat, dtype=game.spec.state_dtype)
@@ -196,80 +211,85 @@ def test_every_hidden_card_is_anywhere_equally_often():
         assert chi_square_is_plausible(following[seat][kinds], 20_000 * unseen[kinds] / unseen.sum())
 
 
-def expected_hands(start, texts):
-    """Give how often each hand of player 0 fits what player 1 has seen, over all deals of the hidden cards.
+def expected_hands(start, named, texts):
+    """Give how often each hand of player 0 comes about, over all deals of the hidden cards to hand and stacks.
 
-    The reference plays the decisions seen from every deal; a deal fits if they are legal and lead to the same question.
+    The cards named by the play lie in the hand as if they were on the table. The reference plays the decisions seen from
+    every deal; a deal counts if they are legal and lead to the same question.
     """
-    size, stacks = len(start["hands"][0]), start["draw_stacks"]
-    hidden = start["hands"][0] + [card for stack in stacks for card in stack]
-    game = StingGame()
-    actions = [game.string_to_action(text) for text in texts]
+    size = len(start["hands"][0])
+    groups = start["hands"][2:] + start["draw_stacks"]
+    hidden = list(start["hands"][0])
+    for card in named:
+        hidden.remove(card)
+    hidden += [card for group in groups for card in group]
+    actions = [StingGame().string_to_action(text) for text in texts]
 
-    def asked(hand, rest):
-        deal = dict(start)
-        deal["hands"] = [list(hand), *start["hands"][1:]]
-        deal["draw_stacks"] = [rest[: len(stacks[0])], rest[len(stacks[0]) :]]
+    def asked(hand):
+        rest = list((Counter(hidden + named) - Counter(hand)).elements())
+        dealt = [[rest.pop() for _ in group] for group in groups]
+        others = len(start["hands"]) - 2
+        hands = [list(hand), start["hands"][1], *dealt[:others]]
         try:
-            naive = NaiveSting.from_dict(deal)
+            naive = NaiveSting.from_dict({**start, "hands": hands, "draw_stacks": dealt[others:]})
             for action in actions:
-                naive.apply(action)
+                if action not in WILD or naive.phase == "WILD":  # whether a question was asked before is not remembered
+                    naive.apply(action)
         except ValueError:
             return None
         return naive.phase, naive.current_player, len(naive.legal_actions()) > 0
 
-    truth = asked(hidden[:size], hidden[size:])
-    fits = {}
-    counts = Counter()
-    for places in permutations(range(len(hidden)), size):
-        hand = tuple(in_order(hidden[place] for place in places))
+    truth = asked(start["hands"][0])
+    fits, counts = {}, Counter()
+    for places in permutations(range(len(hidden)), size - len(named)):
+        hand = tuple(in_order(named + [hidden[place] for place in places]))
         if hand not in fits:
-            rest = list((Counter(hidden) - Counter(hand)).elements())
-            fits[hand] = asked(hand, rest) == truth
+            fits[hand] = asked(hand) == truth
         counts[hand] += fits[hand]
     return {hand: count for hand, count in counts.items() if count}
 
 
 @pytest.mark.parametrize(
-    ("hand", "undrawn", "piles", "discard", "texts"),
+    ("named", "others", "undrawn", "piles", "discard", "texts"),
     [
-        (["R7", "B1", "G1"], ["R7", "G3", "PASS"], [run(1, "R4", "R5", "R6"), run(0, "R8", "R9", "R10")], ["Y1"], ["add R7"]),
-        (["R5", "B5", "W", "D"], ["W", "R5", "G1", "G2"], [], ["Y1"], ["set 5 R B *"]),
-        (["R5", "B1"], ["B5", "R5", "G1", "R9"], [run(1, "R6", "R7", "R8")], ["Y1", "W"], ["take"]),
-        (["R4", "R5", "B1"], ["R4", "G5", "Y7", "BACK"], [], ["Y1", "R6"], ["take"]),
         (
-            ["G5", "B1", "B2"],
-            ["G5", "G1", "B3", "Y7"],
-            [set_of(1, "R5", "B5", "W", "D")],
-            ["Y9"],
-            ["substitute G5"],
+            ["R7"], ["B1", "G1"], ["R7", "G3", "PASS"],
+            [run(1, "R4", "R5", "R6"), run(0, "R8", "R9", "R10")], ["Y1"], ["add R7"],
+        ),
+        (["R5", "B5"], ["W", "D", "G9"], ["W", "R5", "G1", "T"], [], ["Y1"], ["set 5 R B *"]),
+        (["R5", "B5", "W"], ["D", "G9"], ["W", "R5", "G1", "T"], [], ["Y1"], ["set 5 R B *", "wild W"]),
+        ([], ["R5", "B1"], ["B5", "R5", "G1", "R9"], [run(1, "R6", "R7", "R8")], ["Y1", "W"], ["take"]),
+        ([], ["R4", "R5", "B1"], ["R4", "G5", "Y7", "BACK"], [], ["Y1", "R6"], ["take"]),
+        (
+            ["G5"], ["B1", "B2"], ["G5", "G1", "B3", "Y7"],
+            [set_of(1, "R5", "B5", "W", "D")], ["Y9"], ["substitute G5"],
         ),
         (
-            ["Y5", "B1", "B2"],
-            ["Y5", "B3", "R1", "T"],
-            [set_of(1, "R5", "B5", "G5", "W"), run(0, "Y4", "W", "Y6")],
-            ["Y9"],
-            ["substitute Y5"],
+            ["Y5"], ["B1", "B2"], ["Y5", "B3", "R1", "T"],
+            [set_of(1, "R5", "B5", "G5", "W"), run(0, "Y4", "W", "Y6")], ["Y9"], ["substitute Y5"],
         ),
-        (["D", "R1", "R9"], ["R1", "G9", "D", "W"], [run(1, "R3", "W", "R5", "W", "R7")], ["Y9"], ["add D"]),
-        (["PASS", "R1"], ["BACK", "BACK", "PASS"], [run(0, "R3", "R4", "R5")], ["Y9"], ["pass"]),
+        (["D"], ["R1", "R9", "B1"], ["R1", "G9", "W", "R9"], [run(1, "R3", "W", "R5", "W", "R7")], ["Y9"], ["add D"]),
+        (["PASS"], ["R1"], ["BACK", "BACK", "PASS"], [run(0, "R3", "R4", "R5")], ["Y9"], ["pass"]),
+        (["PASS"], ["R1"], ["BACK", "BACK", "PASS"], [run(0, "R3", "R4", "R5"), run(0, "G3", "G4", "G5")], ["Y9"], ["pass"]),
     ],
-    ids=["pile", "wild", "held wild", "held natural", "which comes out", "substitute", "end", "respond"],
-)
-def test_hidden_hands_are_uniform_over_the_deals_that_fit(hand, undrawn, piles, discard, texts):
+    ids=[
+        "pile", "wild", "seat", "held wild", "held natural", "which comes out", "substitute", "end", "respond", "pass",
+    ],
+)  # fmt: skip
+def test_hidden_hands_are_uniform_over_the_deals_that_fit(named, others, undrawn, piles, discard, texts):
     stacks = [undrawn[:2], undrawn[2:]]
-    rest = deck() - Counter(hand) - Counter(undrawn) - Counter(discard)
+    rest = deck() - Counter(named + others + undrawn + discard)
     for pile in piles:
         rest -= Counter(pile["cards"])
-    start = position([hand, list(rest.elements())], piles, discard=discard, stacks=stacks)
-    table = Table([hand, list(rest.elements())], piles, discard=discard, stacks=stacks).play(*texts)
-    expected = expected_hands(start, texts)
+    hands = [named + others, list(rest.elements())]
+    if "wild W" in texts:  # with two players the seat is not asked for
+        hands.append([hands[1].pop()])
+        stacks.append([])
+    expected = expected_hands(position(hands, piles, discard=discard, stacks=stacks), named, texts)
     assert len(expected) > 1
+    table = Table(hands, piles, discard=discard, stacks=stacks).play(*texts)
     worlds = table.game.determinize(table.states, 1, seeds(1), worlds=8000)
-    if table.player == 1:
-        worlds = table.game.determinize(table.states, None, seeds(1), worlds=8000)
-    left = Counter(table.game.to_dict(table.states[0])["hands"][0])
-    gone = Counter(hand) - left
+    gone = Counter(hands[0]) - Counter(table.hands[0])
     counts = Counter()
     for kinds, count in zip(*np.unique(worlds["hand"][:, 0], axis=0, return_counts=True)):
         cards = Counter({KINDS[kind]: int(kinds[kind]) for kind in np.flatnonzero(kinds)}) + gone
@@ -277,4 +297,4 @@ def test_hidden_hands_are_uniform_over_the_deals_that_fit(hand, undrawn, piles, 
     assert set(counts) == set(expected)
     total = sum(expected.values())
     ordered = sorted(expected)
-    assert chi_square_is_plausible([counts[some] for some in ordered], [8000 * expected[some] / total for some in ordered])
+    assert chi_square_is_plausible([counts[hand] for hand in ordered], [8000 * expected[hand] / total for hand in ordered])

@@ -29,7 +29,7 @@ class ShowsNeighboursCard(HighCard):
         out = super().observe(states, observer, out)
         seats = np.maximum(states["current_player"], 0) if observer is None else np.asarray(observer)
         neighbour = (seats + 1) % states["num_players"]
-        out["round"] = (states["place"] == neighbour[:, None]).argmax(axis=1)
+        out["rounds_done"] = (states["place"] == neighbour[:, None]).argmax(axis=1)
         return out
 
 

@@ -14,16 +14,11 @@ def small_game(name, num_players=2, **options):
     return StingGame(num_players=num_players, **{"rounds": 2, "hand_size": 4, "max_turns": 40} | options)
 
 
-def same_states(left, right):
-    """Tell whether states are equal field by field: what lies between fields is not copied with them."""
-    return all(np.array_equal(left[name], right[name]) for name in left.dtype.names)
+def same_states(left, right, but=""):
+    """Tell whether states are equal field by field (what lies between fields is not copied with them), but one."""
+    return all(np.array_equal(left[name], right[name]) for name in left.dtype.names if name != but)
 
 
 def flat(records):
     """Return observations as int8 [B, D]."""
     return raw_bytes(records).copy()
-
-
-def uniform_action(game, states, seed):
-    """Return a random legal action of every lane: int64 [B], keyed by `seed` for all of them."""
-    return game.random_actions(states, np.full(len(states), seed, np.uint64))

@@ -2,8 +2,6 @@
 
 from functools import cache
 
-import numpy as np
-
 from tabletop import bits
 from tabletop.jit import kernel
 from tabletop.seeding import below

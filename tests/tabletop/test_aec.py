@@ -11,6 +11,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 from tabletop.adapters.aec import AECGame, env, make_env_functions, raw_env
 from tabletop.game import IllegalActionError
+from tabletop.jit import COMPILED
 from tests.tabletop.games import flat, same_states, small_game
 
 GAMES = [("high-card", 2), ("high-card", 4), ("sting", 2), ("sting", 3), ("sting", 6)]
@@ -254,6 +255,7 @@ def test_env_functions_take_the_options_of_the_game():
     assert str(make_env()) == "high-card-v0"
 
 
+@pytest.mark.skipif(not COMPILED, reason="speed is that of compiled code")
 @pytest.mark.parametrize("make", [raw_env, env])
 def test_it_is_not_slow(make):
     environment = make(small_game("high-card", 4, rounds=5))

@@ -53,7 +53,7 @@ def test_check_game_finds(variant, complaint):
 @pytest.mark.parametrize(
     ("variant", "complaint"),
     [
-        (broken.ShowsNeighboursCard, r"2 players, phase LEAD.*observer 0.*field 'round'"),
+        (broken.ShowsNeighboursCard, r"2 players, phase LEAD.*observer 0.*field 'rounds_done'"),
         (broken.MaskKnowsTooMuch, r"whether 'play \d+' is legal changes"),
         (broken.TextShowsAll, "the text changes"),
         (broken.DealsNothingAnew, "changes nothing"),

@@ -184,9 +184,9 @@ class Wrong(ByHand):
 
 def test_an_opponents_illegal_action_names_the_opponent():
     game = HighCard(num_players=4)
-    with pytest.raises(IllegalActionError, match="cheat: lane .* is not legal"):
+    with pytest.raises(IllegalActionError, match=r"cheat: lane .* is not legal"):
         LearnerSeats(game, 20, Wrong(game, "cheat")).reset(0)
-    with pytest.raises(IllegalActionError, match="lane .*: extreme 2 chose an illegal action"):
+    with pytest.raises(IllegalActionError, match=r"lane .*: extreme 2 chose an illegal action"):
         LearnerSeats(game, 20, Extreme(2)).reset(0)
 
 

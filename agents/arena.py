@@ -162,6 +162,8 @@ def play_games(
     histogram = np.zeros((size, most, game.num_actions), np.int64)
     seconds = np.zeros(len(agents))
     in_loop = 0.0
+    if bots is not None:  # compiled, or read from the cache, before the clock runs
+        play_table(game, states[:0], bots, table[:0], table_options[:0], key, histogram[:0])
     while True:
         if bots is not None:
             started = time.perf_counter()
@@ -482,10 +484,12 @@ class ArenaResult:
     def title(self) -> str:
         """Return what was played in one line."""
         g = self.game
-        return (
-            f"{g.spec.title}, {g.num_players} players, {self.num_blocks} deals, {self.num_games} games, seed {self.seed}; "
-            f"an equal share of wins is {1 / g.num_players:.3f}; ± is half a {100 * self.confidence:g}% interval"
-        )
+        return f"{g.spec.title}, {g.num_players} players, {self.num_blocks} deals, {self.num_games} games, seed {self.seed}"
+
+    def note(self) -> str:
+        """Return what the tables need to be read."""
+        equal = f"an equal share of wins is {1 / self.game.num_players:.3f}"
+        return f"Payoff and win share of a game; {equal}; ± is half a {100 * self.confidence:g}% interval"
 
     def tables(self) -> list[tuple[str, list[str], list[list[str]]]]:
         """Return the tables of the report as text: title, head, rows."""
@@ -527,13 +531,13 @@ class ArenaResult:
             found.append(("Payoff of one (row) among others (column)", ["", *self.names], rows))
         figures = list(self.standings[0].behaviour)
         if figures:
-            rows = [[figure, *(f"{s.behaviour[figure]:.3g}" for s in self.standings)] for figure in figures]
+            rows = [[figure, *(_figure(s.behaviour[figure]) for s in self.standings)] for figure in figures]
             found.append(("How they play", ["", *self.names], rows))
         return found
 
     def to_markdown(self) -> str:
         """Return the report as Markdown."""
-        parts = [self.title() + "."]
+        parts = [f"{self.title()}. {self.note()}."]
         for title, head, rows in self.tables():
             lines = ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows]]
             parts.append(f"### {title}\n\n" + "\n".join(lines))
@@ -548,7 +552,7 @@ class ArenaResult:
             print(self.to_markdown())
             return
         console = Console()
-        console.print(self.title(), highlight=False)
+        console.print(f"{self.title()}. {self.note()}.", highlight=False)
         for title, head, rows in self.tables():
             table = Table(title=title, title_justify="left")
             for c, name in enumerate(head):
@@ -569,7 +573,7 @@ class ArenaResult:
         for i in range(size):
             for j in range(size):
                 if i != j:
-                    light = abs(self.matrix[i, j]) > 0.7 * bound
+                    light = abs(self.matrix[i, j]) > 0.6 * bound
                     left.text(j, i, f"{self.matrix[i, j]:+.3f}", ha="center", va="center", color="w" if light else "k")
         left.set_xticks(range(size), self.names, rotation=30, ha="right")
         left.set_yticks(range(size), self.names)
@@ -586,6 +590,10 @@ class ArenaResult:
 
 def _span(e: Estimate, sign: str = "") -> str:
     return f"{e.mean:{sign}.4f} ± {e.high - e.mean:.4f}"
+
+
+def _figure(x: float) -> str:
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 
 def _plain(value: Any) -> Any:

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from agents.arena import ArenaResult, compare
@@ -34,7 +35,9 @@ BOTS = ("greedy", "rulebook", "random")
 DRAW_RULES = ("greedy:draw=1", "greedy:draw=2", "greedy:draw=hint")
 
 
-def main(out: Path = Path("demo"), settings: Settings = SMALL, blocks: int = 1000, report: Report = print_report) -> None:
+def demo(
+    out: Path = Path("demo"), settings: Settings = SMALL, blocks: int = 1000, report: Report = print_report
+) -> None:
     """Run the demo into `out`; the run inside is begun anew unless it was interrupted."""
     begun = time.perf_counter()
     run_folder = out / "run"
@@ -94,11 +97,30 @@ def draw_chart(result: ArenaResult, names: Sequence[str], path: Path) -> None:
         error = [[100 * (share.mean - share.low)], [100 * (share.high - share.mean)]]
         clear = share.low > 0.5 or share.high < 0.5
         axes.errorbar(100 * share.mean, place, xerr=error, fmt="o", color="C0" if clear else "0.5", capsize=4)
-        axes.annotate(f"{share.mean:.1%}", (100 * share.mean, place), xytext=(0, 7), textcoords="offset points", ha="center")
+        axes.annotate(
+            f"{share.mean:.1%}", (100 * share.mean, place), xytext=(0, 7), textcoords="offset points", ha="center"
+        )
     axes.axvline(50, color="k", linewidth=0.8)
     axes.set_yticks(range(len(rows)), [f"{labels.get(a, a)}\nagainst {labels.get(b, b)}" for a, b in reversed(rows)])
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_xlabel("rounds won by the first, % (95% interval; grey: too close to tell)")
-    axes.set_title(f"Draw one or two? {result.num_blocks:,} deals, each from both seats, two players", fontsize="medium")
+    axes.set_title(
+        f"Draw one or two? {result.num_blocks:,} deals, each from both seats, two players", fontsize="medium"
+    )
     figure.savefig(path, dpi=150)
 
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run `stinglab demo`."""
+    reader = argparse.ArgumentParser("stinglab demo", description=__doc__.splitlines()[0] if __doc__ else "")
+    reader.add_argument("--out", type=Path, default=Path("demo"), help="where everything goes (default: demo)")
+    reader.add_argument(
+        "--steps", type=int, default=SMALL.steps, help=f"decisions learned from (default: {SMALL.steps:,})"
+    )
+    reader.add_argument("--blocks", type=int, default=1000, help="deals of the benchmark (default: 1,000)")
+    given = reader.parse_args(arguments)
+    demo(given.out, replace(SMALL, steps=given.steps), given.blocks)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,6 +12,7 @@ A run lives in one folder:
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -32,7 +33,7 @@ from agents.arena import compare
 from agents.base import CompiledBot
 from agents.registry import bots_of, make_agent
 from tabletop.game import BatchGame
-from tabletop.registry import make
+from tabletop.registry import make, names
 from training.imitation import imitate
 from training.ppo import SelfPlayPPO
 from training.selfplay import Lineup, SelfPlay
@@ -123,8 +124,8 @@ def start(folder: Path, settings: Settings) -> Run:
     folder.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(description, indent=1) + "\n")
     game = make_game(settings, settings.players[0])
-    names = settings.bots or tuple(name for name in bots_of(game).names if name != "random")
-    bots = tuple(as_bot(make_agent(name, game)) for name in names)
+    sitting = settings.bots or tuple(name for name in bots_of(game).names if name != "random")
+    bots = tuple(as_bot(make_agent(name, game)) for name in sitting)
     lineup = Lineup(settings.players, bots, settings.self_share, settings.snapshot_share)
     selfplay = SelfPlay(game, bots_of(game), lineup, settings.lanes, settings.seed)
     model = SelfPlayPPO(
@@ -317,30 +318,85 @@ def log(run: Run, metrics: dict[str, float]) -> None:
         logger.record(f"selfplay/games_against_{name}", games)
 
 
-def parse(value: str, kind: Any) -> Any:
-    """Return the value of a setting written as text."""
-    if kind == "tuple[int, ...]":
-        return tuple(int(part) for part in value.split(","))
-    if kind == "tuple[str, ...]":
-        return tuple(part for part in value.split(",") if part)
-    return {"int": int, "float": float, "str": str}[kind](value)
+def read_value(kind: str) -> Callable[[str], Any]:
+    """Return what reads a setting of a type as it is written in `Settings`."""
+    readers: dict[str, Callable[[str], Any]] = {
+        "int": lambda text: int(text.replace("_", "")),
+        "float": float,
+        "str": str,
+        "tuple[int, ...]": lambda text: tuple(int(part) for part in text.split(",")),
+        "tuple[str, ...]": lambda text: tuple(part for part in text.split(",") if part),
+    }
+    return readers[kind]
 
 
-def settings_of(base: Settings, changes: dict[str, str]) -> Settings:
-    """Return settings with some changed as text; TrainingError names one that does not exist or can't be."""
-    known = {field.name: str(field.type) for field in fields(Settings)}
-    parsed = {}
-    for name, value in changes.items():
-        if name not in known or name == "options":
-            raise TrainingError(f"training has no setting {name!r}; settings are: {', '.join(known)}")
-        try:
-            parsed[name] = parse(value, known[name])
-        except ValueError as error:
-            raise TrainingError(f"setting {name} can't be {value!r}: it is a {known[name]}") from error
-    return replace(base, **parsed)
+def game_id(name: str) -> str:
+    """Return a game's id by its id or short name: `sting` is `sting-v0`."""
+    known = names()
+    found = [full for full in known if name in (full, full.rpartition("-v")[0])]
+    if not found:
+        raise TrainingError(f"no game is called {name!r}; games are: {', '.join(known)}")
+    return found[-1]
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the reader of the command's arguments: one for each setting, and the folder."""
+    reader = argparse.ArgumentParser(
+        "stinglab train", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    reader.add_argument(
+        "--out", type=Path, help="folder of the run; one that holds a run is resumed (default: runs/GAME)"
+    )
+    reader.add_argument(
+        "--option", "-o", action="append", default=[], metavar="KEY=VALUE", help="an option of the game"
+    )
+    for field in fields(Settings):
+        if field.name != "options":
+            kind = str(field.type)
+            default = field.default if not isinstance(field.default, tuple) else ",".join(map(str, field.default))
+            reader.add_argument(
+                f"--{field.name.replace('_', '-')}",
+                type=read_value(kind),
+                metavar=kind.upper(),
+                help=f"default: {default}",
+            )
+    return reader
+
+
+def read_option(text: str) -> tuple[str, Any]:
+    """Return an option of the game written key=value, the value as JSON where it is that."""
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise TrainingError(f"an option is written KEY=VALUE, not {text!r}")
+    try:
+        return key, json.loads(value.lower() if value in ("True", "False") else value)
+    except ValueError:
+        return key, value
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run `stinglab train`."""
+    given = vars(parser().parse_args(arguments))
+    out, options = given.pop("out"), tuple(read_option(text) for text in given.pop("option"))
+    changes = {name: value for name, value in given.items() if value is not None}
+    settings = Settings(options=options, **changes)
+    settings = replace(settings, game=game_id(settings.game))
+    folder = out or Path("runs") / settings.game.rpartition("-v")[0]
+    try:
+        run = train(folder, settings, print_report)
+    except KeyboardInterrupt:
+        print(f"\nstopped; the same command goes on from the checkpoint in {folder}", file=sys.stderr)
+        raise SystemExit(130) from None
+    print(
+        f"done: {run.model.num_timesteps:,} decisions in {run.seconds:.0f} s; the best policy is checkpoint:{folder}/best"
+    )
 
 
 def print_report(what: str, done: int, total: int, words: str) -> None:
     """Print progress on one line, a line each where output is no terminal."""
     end = "\r" if sys.stdout.isatty() and not words.startswith("share") else "\n"
     print(f"{what}: {done:,} of {total:,} decisions, {words}".ljust(90), end=end, flush=True)
+
+
+if __name__ == "__main__":
+    main()

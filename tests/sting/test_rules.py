@@ -336,6 +336,12 @@ def test_S10_discard_to_go_out_a_bridge_may_not_empty_the_hand():
     assert "add D" not in Table([["D", "R9"], ["R1"]], piles, config=strict).legal
     assert "add D" in Table([["D", "R9", "B1"], ["R1"]], piles, config=strict).legal
     assert "add D" in Table([["D", "R9"], ["R1"]], piles).legal
+    piles.append(set_of(1, "B5", "G5", "Y5"))
+    assert Table([["D", "R9"], ["R1"]], piles).play("add D").phase == "PILE"
+    table = Table([["D", "R9"], ["R1"]], piles, config=strict).play("add D")
+    assert (table.phase, table.hands[0]) == ("PLAY", ["R9"])  # onto the set: there is nothing to choose
+    table = Table([["R9"], ["R1"]], piles, config=strict, discard=["Y1", "D"]).play("take", "add D")
+    assert (table.phase, table.hands[0]) == ("PLAY", ["R9"])
 
 
 def test_S11_max_turns_end_the_round_blocked():

@@ -9,7 +9,7 @@ import torch
 from agents.registry import make_agent
 from tabletop.registry import make
 from training import train as training
-from training.train import Settings, TrainingError, settings_of, train
+from training.train import Settings, TrainingError, train
 
 TINY = Settings(
     steps=1_500, imitation=600, lanes=16, rollout=32, batch=256, epochs=1, hidden=16, row_width=8, deals=50,
@@ -78,12 +78,19 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
         train(tmp_path, replace(TINY, steps=900))
 
 
-def test_settings_are_checked_by_name_and_kind():
-    assert settings_of(TINY, {"players": "2,4", "learning_rate": "1e-3"}).players == (2, 4)
-    with pytest.raises(TrainingError, match="no setting 'learning'"):
-        settings_of(TINY, {"learning": "1"})
-    with pytest.raises(TrainingError, match="hidden can't be 'big'"):
-        settings_of(TINY, {"hidden": "big"})
+def test_the_command_reads_its_settings(tmp_path, capsys):
+    arguments = ["--game", "sting", "--players", "2,3", "--steps", "400", "--out", str(tmp_path / "run")]
+    small = ["--imitation", "300", "--lanes", "8", "--rollout", "16", "--hidden", "16", "--deals", "10"]
+    training.main([*arguments, *small, "-o", "hand_size=7"])
+    known = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert known["players"] == [2, 3]
+    assert known["options"] == [["hand_size", 7]]
+    assert "checkpoint:" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        training.main(["--hidden", "big"])
+    assert "--hidden: invalid" in capsys.readouterr().err
+    with pytest.raises(TrainingError, match=r"no game is called 'chess'.*sting-v0"):
+        training.main(["--game", "chess"])
 
 
 def test_only_compiled_bots_sit_with_the_learner(tmp_path):

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 WIDTH = 100
 HUMAN = "human"
 VEC_ROWS = 256
-UNIFORM = "uniform"  # any legal action; what every game has
 OPPONENTS = ("rulebook", "greedy", "random")  # who plays when nobody is named: the first that the game has
 PLAY_HELP = """\
   a number       make that choice
@@ -160,10 +159,7 @@ def split_specs(text: str) -> list[str]:
 def make_bot(spec: str, game: "BatchGame") -> "Agent":
     """Return the agent that `spec` names."""
     from agents.registry import make_agent
-    from tabletop.selfplay import UniformOpponent
 
-    if spec == UNIFORM:
-        return UniformOpponent(game)
     try:
         return make_agent(spec, game)
     except OSError as error:
@@ -177,7 +173,7 @@ def usual_opponent(game: "BatchGame") -> str:
     from agents.registry import list_agents
 
     known = list_agents(game)
-    return next((name for name in OPPONENTS if name in known), UNIFORM)
+    return next(name for name in OPPONENTS if name in known)
 
 
 def seat_opponents(game: "BatchGame", seat: int, against: str) -> list[str]:

@@ -203,11 +203,8 @@ def shared_bots(agents: Sequence[Agent]) -> Bots | None:
 
 
 def read_outcome(game: BatchGame, states: Array) -> Outcome:
-    """Return the points and winners of finished games, as the game's bots say or else as its results do."""
-    try:
-        read = bots_of(game).outcome
-    except LookupError:
-        read = None
+    """Return the points and winners of finished games as the game's bots read them, else by the returns."""
+    read = bots_of(game).outcome
     if read is not None:
         return read(states)
     most = game.spec.max_players
@@ -419,10 +416,7 @@ class ArenaResult:
         return np.mean(payoffs, axis=0), np.mean(shares, axis=0)
 
     def _behaviour(self, k: int) -> dict[str, float]:
-        try:
-            summary = bots_of(self.game).behaviour
-        except LookupError:
-            summary = None
+        summary = bots_of(self.game).behaviour
         return {} if summary is None else summary(self.blocks.counts[k])
 
     def _estimate(self, blocks: Array) -> Estimate:

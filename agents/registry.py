@@ -12,16 +12,18 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 from agents.base import Agent, Bots
 from tabletop.game import BatchGame
+from tabletop.selfplay import choose_uniformly
 
 Maker = Callable[[BatchGame, dict[str, str]], Agent]
 
 _bots: dict[str, Bots] = {}
 _makers: dict[tuple[str, str], tuple[Maker, str]] = {}
 CHECKPOINT = "checkpoint"
+WEIGHTS = Path(__file__).parent / "weights"
 
 
 def family(game_id: str) -> str:
@@ -41,26 +43,28 @@ def register_maker(game_id: str, name: str, maker: Maker, meaning: str = "") -> 
 
 
 def bots_of(game: BatchGame | str) -> Bots:
-    """Return the compiled bots of a game; LookupError if it has none."""
+    """Return the compiled bots of a game; for one that has none of its own, `random` alone."""
     game_id = game if isinstance(game, str) else game.spec.name
     if game_id not in _bots:
-        module = f"agents.{family(game_id)}_bots"
+        module = f"agents.{family(game_id)}_bots".replace("-", "_")
         if importlib.util.find_spec(module) is not None:
             importlib.import_module(module)
     if game_id not in _bots:
-        raise LookupError(f"{game_id} has no bots: agents.registry.register(Bots(...)) makes them known")
+        register(Bots(game_id, choose_uniformly, ("random",), ("any legal action",)))
     return _bots[game_id]
+
+
+def shipped(game_id: str) -> dict[str, Path]:
+    """Return the trained policies that come with the package for a game, by name."""
+    return {folder.name: folder for folder in sorted((WEIGHTS / family(game_id)).glob("*")) if folder.is_dir()}
 
 
 def list_agents(game: BatchGame | str) -> dict[str, str]:
     """Return the names that `make_agent` knows for a game, and what each is."""
     game_id = game if isinstance(game, str) else game.spec.name
-    found = {}
-    try:
-        bots = bots_of(game_id)
-        found = {name: bots.meanings[i] if i < len(bots.meanings) else "" for i, name in enumerate(bots.names)}
-    except LookupError:
-        pass
+    bots = bots_of(game_id)
+    found = {name: bots.meanings[i] if i < len(bots.meanings) else "" for i, name in enumerate(bots.names)}
+    found |= dict.fromkeys(shipped(game_id), "a trained network that comes with the package")
     found |= {name: meaning for (owner, name), (_, meaning) in _makers.items() if owner == game_id}
     found[f"{CHECKPOINT}:PATH"] = "a trained network"
     return found
@@ -72,7 +76,7 @@ def make_agent(spec: str, game: BatchGame) -> Agent:
     if name == CHECKPOINT:
         if not rest:
             raise ValueError(f"{spec!r} names no file: write {CHECKPOINT}:PATH")
-        return load_checkpoint(rest, game)
+        return load_policy(rest, game)
     options = read_pairs(spec, rest)
     try:
         bots = bots_of(game)
@@ -117,8 +121,16 @@ def read_pairs(spec: str, text: str) -> dict[str, str]:
     return pairs
 
 
-def load_checkpoint(path: str, game: BatchGame) -> Any:
+def load_policy(path: str | Path, game: BatchGame, greedy: bool = False, name: str | None = None) -> Agent:
     """Load a trained network as an agent."""
-    if importlib.util.find_spec("agents.policy") is None:
-        raise ValueError("trained networks can't be loaded: there is no agents.policy")
-    return importlib.import_module("agents.policy").load(path, game)
+    from agents.policy import load
+
+    return load(path, game, greedy, name)
+
+
+def read_greedy(spec: str, options: dict[str, str]) -> bool:
+    """Read the one option of a trained network: best=yes plays its best action, best=no (default) samples."""
+    unknown = set(options) - {"best"}
+    if unknown or options.get("best", "no") not in ("yes", "no"):
+        raise ValueError(f"{spec!r}: a trained network has the option best=yes or best=no")
+    return options.get("best") == "yes"

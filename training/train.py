@@ -48,11 +48,11 @@ class Settings:
     """All that decides a run.
 
     options: of the game, beside those that make it one unit of scoring (a round; GameSpec.unit_options).
-    steps: the learner's decisions, imitation apart. players: player counts, each as often as it is named. bots: those
-    that sit with the learner, by default all but `random`; teacher: the bot imitated first, for `imitation` decisions (0: none). lanes and rollout:
-    games side by side, and decisions of each between updates. entropy goes linearly from `entropy` to `entropy_end`, the
-    learning rate to a tenth. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals: of an
-    evaluation. init: a policy to begin from.
+    players: player counts, each as often as it is named. steps: the learner's decisions, imitation apart.
+    bots: those that sit with the learner, by default all but `random`; teacher: the bot imitated first, for `imitation`
+    decisions (0: none). lanes and rollout: games side by side, and decisions of each between updates. entropy goes
+    linearly from `entropy` to `entropy_end`, the learning rate to a tenth. evaluate_every, snapshot_every,
+    checkpoint_every: decisions between. deals: of an evaluation. init: a policy to begin from.
     """
 
     game: str = "sting-v0"
@@ -237,7 +237,7 @@ def evaluate(run: Run) -> dict[str, Any]:
         game = make_game(run.settings, count)
         deals = max(50, run.settings.deals * 2 // count // len(set(run.settings.players)))
         scores[f"{count} players"] = {}
-        for bot in run.bots:
+        for bot in run.bots or (run.model.selfplay.bots.make("random"),):
             share = compare(game, [agent, bot], deals, EVALUATION_SEED).pair(agent.name, bot.name).win_share
             scores[f"{count} players"][bot.name] = [round(x, 4) for x in (share.low, share.mean, share.high)]
             total.append(share.mean * count / 2)  # in terms of the equal share, as with two players

@@ -159,7 +159,7 @@ def test_any_other_game_is_played_by_the_same_command(run, tmp_path, monkeypatch
     monkeypatch.setitem(registry._factories, toys.NAME, toys.make_high_card)
     ran = run("play", "--game", "high-card", "--players", 3, "--seed", 1, "--record", "g", typed=FIRST)
     assert ran.code == 0
-    assert "High Card with 3 players, seed 1. You are player 0, player 1 is uniform, player 2 is uniform." in ran.out
+    assert "High Card with 3 players, seed 1. You are player 0, player 1 is random, player 2 is random." in ran.out
     assert "The record is in g." in ran.out
     assert "You: " in ran.out
     assert "Player 1: " in ran.out

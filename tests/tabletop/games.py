@@ -4,6 +4,7 @@ import numpy as np
 
 from sting_env import StingGame
 from tabletop.game import raw_bytes
+from tabletop.jit import COMPILED
 from tests.toys import HighCard
 
 
@@ -11,7 +12,8 @@ def small_game(name, num_players=2, **options):
     """Return a game of the name that is soon over."""
     if name == "high-card":
         return HighCard(num_players=num_players, **options)
-    return StingGame(num_players=num_players, **{"rounds": 2, "hand_size": 4, "max_turns": 40} | options)
+    size = {"rounds": 2, "max_turns": 40} if COMPILED else {"rounds": 1, "max_turns": 10}
+    return StingGame(num_players=num_players, **{"hand_size": 4} | size | options)
 
 
 def same_states(left, right, but=""):

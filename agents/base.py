@@ -81,6 +81,12 @@ class Bots:
             self.loops["play"] = game.loops.play(self.choose, "bots")
         return self.loops["play"]
 
+    def rollout_loop(self, game: BatchGame) -> Any:
+        """Return `tabletop.loops.rollout_lanes` with these bots, compiled once."""
+        if "rollout" not in self.loops:
+            self.loops["rollout"] = game.loops.rollout(self.choose, "bots")
+        return self.loops["rollout"]
+
     def choose_loop(self) -> Any:
         """Return `tabletop.loops.choose_lanes` with these bots, compiled once."""
         if "choose" not in self.loops:

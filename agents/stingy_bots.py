@@ -18,13 +18,11 @@ Extra-tile rules, the option `extra` of every bot (G16 asks only who made no swa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
 from agents import registry
 from agents.base import Array, Bots, Outcome
-from stingy_env.config import MAX_PLAYERS
 from stingy_env.rules import (
     COLOUR_BITS,
     DEMAND,
@@ -37,6 +35,7 @@ from stingy_env.rules import (
     NUM_DEMAND,
     NUM_IMAGES,
     NUM_KINDS,
+    NUM_TILES,
     PAY,
     STOP,
     TILES_EXTRA,
@@ -52,8 +51,8 @@ from tabletop.seeding import below
 
 # Bots and extra-tile rules ----------------------------------------------------------------------------------------------
 
-RANDOM, GREEDY, LOOKAHEAD = 0, 1, 2
-NAMES = ("random", "greedy", "lookahead")
+RANDOM, GREEDY = 0, 1
+NAMES = ("random", "greedy")
 RULES = ("", "always", "never", "hint")
 OWN_RULE, ALWAYS, NEVER, HINT = 0, 1, 2, 3
 
@@ -73,8 +72,6 @@ def make_shares() -> np.ndarray:
 
 SHARE = make_shares()
 IMAGE = np.array([kind // NUM_COLOURS for kind in range(NUM_KINDS)], np.int64)
-
-WEIGHTS = np.array([[-3.587, 0.557, -0.591, 4.415, -0.201, 0.151, -0.303, 0.223, 0.278, -0.032, 0.238, 0.838, 1.078, -0.952, -0.352, 0.348, 0.03, 0.092, 0.406, 3.748, 0.006, 0.387, 0.236, -0.135, 0.0, 0.0], [-1.406, -1.406, 2.291, 0.574, 0.662, -1.406, -1.406, 0.0, 0.0, -3.697, 1.409, 1.361, 1.28, -1.406, 0.137, 0.248, -0.613, 0.0, 0.0, -2.952, -0.484, 2.291, 1.942, 0.445, 1.2, -0.238]])
 
 # Reading the record -----------------------------------------------------------------------------------------------------
 
@@ -274,279 +271,6 @@ def after_reply(kinds, values, to_demander, to_responder, value, may_pay, most, 
     return change
 
 
-# What lookahead knows of unfinished groups ------------------------------------------------------------------------------
-
-
-class View(NamedTuple):
-    """What lookahead reads once for a decision. Seats are rel."""
-
-    players: int
-    seats: int
-    ghost: int
-    drawer: int  # whose turn it is, who draws next
-    swapper: int  # whose turn comes after that
-    turns: int  # seats that still have a turn from `swapper` on, if this is the last round
-    last: bool  # no draw comes after this turn's
-    all_drawn: bool  # the drawer takes all that is left in the pool
-    draws: int  # tiles that end this turn
-    pool: int
-    rounds: float  # draws of each seat, once this turn is over
-
-
-@kernel
-def view_of(o):
-    """Return what lookahead reads once."""
-    players = players_of(o)
-    seats = seats_of(players)
-    drawer = place_of(o.turn_player, o.turn_player.shape[0])
-    pool = np.int64(o.pool_size)
-    draws = min(pool, regular_number(seats))
-    last = pool == draws
-    turns = seats
-    if o.last_round:
-        turns = np.int64(o.last_turns) - 1
-    return View(
-        players,
-        seats,
-        place_of(o.ghost, o.ghost.shape[0]),
-        drawer,
-        (drawer + 1) % seats,
-        turns,
-        last,
-        last and pool > 0,
-        draws,
-        pool,
-        (pool - draws) / (seats * regular_number(seats)),
-    )
-
-
-@kernel
-def write_hopes(view, worth, points, tiles, kind, unseen, hopes):
-    """Write what a kind promises each player in points, into hopes [P].
-
-    tiles: int64 [P, K], worth: int64 [P], points: float64 [P, K], what a player gets for completing the kind.
-    """
-    size = TILES_OF_KIND[kind]
-    holders, most, second, first = 0, 0, 0, NOTHING
-    for seat in range(view.seats):
-        here = tiles[seat, kind]
-        if here > 0:
-            holders += 1
-        if here > most:
-            second = most
-            most, first = here, seat
-        elif here > second:
-            second = here
-    weights = WEIGHTS[1 if view.last else 0]
-    inverse = 1.0 / (view.rounds + 1.0)
-    logarithm = np.log(view.rounds + 1.0)
-    for seat in range(view.players):
-        own = tiles[seat, kind]
-        if own == size:
-            hopes[seat] = points[seat, kind]
-            continue
-        others = holders - (1 if own > 0 else 0)
-        largest = second if seat == first else most
-        holder = NOTHING
-        wait = seat - view.swapper
-        if wait < 0:
-            wait += view.seats
-        can = False
-        first_threat, later_threat, threats = 0, 0, 0
-        for other in range(view.seats):
-            if other != seat:
-                there = tiles[other, kind]
-                if there == largest and there > 0:
-                    holder = other
-                if other != view.ghost and there > 0 and own > 0:
-                    if worth[other] - VALUE_OF_SIZE[there] >= VALUE_OF_SIZE[own]:
-                        if own > 1:
-                            threats += 1
-                        if unseen == 0 and others == 1:
-                            then = other - view.swapper
-                            if then < 0:
-                                then += view.seats
-                            if not view.last or then < view.turns:
-                                if then < wait:
-                                    first_threat = 1
-                                else:
-                                    later_threat = 1
-        if holder != NOTHING:
-            can = worth[seat] - VALUE_OF_SIZE[own] >= VALUE_OF_SIZE[largest]
-        one = unseen == 0 and others == 1
-        has_turn = not view.last or wait < view.turns
-        if view.last and (others > 1 or (own == 0)):
-            hopes[seat] = 0.0
-            continue
-        part = own / size
-        z = weights[0]
-        if own > 0:
-            z += weights[1]
-        z += weights[2] * part + weights[3] * part * part + weights[4] * (size - own)
-        steps = others + unseen
-        z += weights[5] * steps + weights[6] * steps * inverse + weights[7] * unseen + weights[8] * unseen * inverse
-        z += weights[9] * largest / size
-        if largest > own:
-            z += weights[10]
-        if one:
-            z += weights[13]
-            if can and has_turn:
-                z += weights[11] if wait == 0 else weights[12]
-        z += weights[14] * first_threat + weights[15] * later_threat + weights[16] * threats
-        z += weights[17] * logarithm + weights[18] * logarithm * part + weights[19] / view.seats
-        if view.ghost != NOTHING and tiles[view.ghost, kind] > 0:
-            z += weights[20]
-        z += weights[21] * inverse * part
-        if can:
-            z += weights[22]
-        z += weights[23] * wait / view.seats * part
-        if view.last:
-            if one and has_turn:
-                z += weights[24]
-            z += weights[25] * view.turns / view.seats
-        hopes[seat] = points[seat, kind] / (1.0 + np.exp(-z))
-
-
-@kernel
-def write_outlook(view, worth, points, tiles, kind, unseen, after, hopes):
-    """Write what a kind promises each player once the turn's tiles are drawn, into hopes [P]; after [P] is scratch."""
-    drawer = view.drawer
-    if unseen == 0:
-        write_hopes(view, worth, points, tiles, kind, unseen, hopes)
-    elif view.all_drawn:
-        tiles[drawer, kind] += unseen
-        write_hopes(view, worth, points, tiles, kind, 0, hopes)
-        tiles[drawer, kind] -= unseen
-    else:
-        write_hopes(view, worth, points, tiles, kind, unseen, hopes)
-        tiles[drawer, kind] += 1
-        write_hopes(view, worth, points, tiles, kind, unseen - 1, after)
-        tiles[drawer, kind] -= 1
-        chance = view.draws * unseen / view.pool
-        for seat in range(view.players):
-            hopes[seat] += chance * (after[seat] - hopes[seat])
-
-
-@kernel
-def gain_of(view, seat, hopes, base):
-    """Return what a player gains on the others: its own change less the mean of theirs."""
-    total = 0.0
-    for other in range(view.players):
-        total += hopes[other] - base[other]
-    own = hopes[seat] - base[seat]
-    return own - (total - own) / (view.players - 1)
-
-
-@kernel
-def outlook_after(view, o, worth, points, tiles, giver, receiver, kind, scratch):
-    """Write into scratch[0] what a kind promises once a group has moved."""
-    moved = np.int64(o.displays[giver, kind])
-    tiles[giver, kind] -= moved
-    tiles[receiver, kind] += moved
-    write_outlook(view, worth, points, tiles, kind, np.int64(o.unseen[kind]), scratch[1], scratch[0])
-    tiles[giver, kind] += moved
-    tiles[receiver, kind] -= moved
-
-
-@kernel
-def survey(view, o, worth, points, tiles, base, scratch):
-    """Write worth [P], points [P, K], tiles [P, K] and what each kind promises as it lies, base [K, P]."""
-    for seat in range(view.seats):
-        worth[seat] = o.worth[seat]
-        for kind in range(NUM_KINDS):
-            tiles[seat, kind] = o.displays[seat, kind]
-    for seat in range(view.players):
-        for kind in range(NUM_KINDS):
-            points[seat, kind] = points_of(o, seat, kind)
-    for kind in range(NUM_KINDS):
-        write_outlook(view, worth, points, tiles, kind, np.int64(o.unseen[kind]), scratch[1], base[kind])
-
-
-@kernel
-def one_tile_ahead(view, o, worth, points, tiles, base, scratch):
-    """Return what one more tile from the pool promises to lookahead's eyes."""
-    gain = 0.0
-    for kind in range(NUM_KINDS):
-        unseen = np.int64(o.unseen[kind])
-        if unseen > 0:
-            tiles[0, kind] += 1
-            write_outlook(view, worth, points, tiles, kind, unseen - 1, scratch[1], scratch[0])
-            tiles[0, kind] -= 1
-            gain += unseen * gain_of(view, 0, scratch[0], base[kind])
-    return gain / max(1, view.pool)
-
-
-@kernel
-def swap_ahead(rule, o, legal):
-    """Choose a demand, or none, as lookahead does (G7-G16)."""
-    view = view_of(o)
-    worth = np.zeros(MAX_PLAYERS, np.int64)
-    points = np.zeros((MAX_PLAYERS, NUM_KINDS))
-    tiles = np.zeros((MAX_PLAYERS, NUM_KINDS), np.int64)
-    base = np.zeros((NUM_KINDS, MAX_PLAYERS))
-    scratch = np.zeros((2, MAX_PLAYERS))
-    best, best_gain = NO_SWAP, 0.0
-    awaits = (rule == ALWAYS or rule == OWN_RULE) and extra_awaits(o, view.seats)
-    if awaits and rule == ALWAYS:
-        return NO_SWAP
-    survey(view, o, worth, points, tiles, base, scratch)
-    if awaits:
-        best_gain = one_tile_ahead(view, o, worth, points, tiles, base, scratch)
-    own = groups_of(o, 0)
-    values = np.empty(NUM_KINDS, np.int64)
-    chosen = np.empty(LARGEST_VALUE + 2, np.int64)
-    gains = np.empty((3, NUM_KINDS + 2))
-    for kind in range(NUM_KINDS):
-        values[kind] = o.values[0, kind]
-    for owner in range(1, view.seats):
-        demands = section(legal, DEMAND + (owner - 1) * NUM_KINDS, NUM_KINDS)
-        responder = 3 - owner if owner == view.ghost else owner
-        ready = False
-        while demands:
-            kind = lowest(demands)
-            demands &= demands - 1
-            outlook_after(view, o, worth, points, tiles, owner, 0, kind, scratch)
-            gain = gain_of(view, 0, scratch[0], base[kind])
-            if gain <= best_gain:
-                continue
-            if not ready:
-                ready = True
-                groups = own
-                while groups:
-                    other = lowest(groups)
-                    groups &= groups - 1
-                    outlook_after(view, o, worth, points, tiles, 0, owner, other, scratch)
-                    gains[0, other] = gain_of(view, 0, scratch[0], base[other])
-                    gains[1, other] = gain_of(view, responder, scratch[0], base[other])
-            others = own & ~(1 << kind)
-            value = np.int64(o.values[owner, kind])
-            gain += after_reply(others, values, gains[0], gains[1], value, o.options[0] == 0, gains[2], chosen)
-            if gain > best_gain:
-                best, best_gain = DEMAND + (owner - 1) * NUM_KINDS + kind, gain
-    return best
-
-
-@kernel
-def write_gains_ahead(o, demander, owner, responder, values, gains):
-    """Write what each group still undecided would change for demander and responder; return these groups."""
-    view = view_of(o)
-    worth = np.zeros(MAX_PLAYERS, np.int64)
-    points = np.zeros((MAX_PLAYERS, NUM_KINDS))
-    tiles = np.zeros((MAX_PLAYERS, NUM_KINDS), np.int64)
-    base = np.zeros((NUM_KINDS, MAX_PLAYERS))
-    scratch = np.zeros((2, MAX_PLAYERS))
-    survey(view, o, worth, points, tiles, base, scratch)
-    groups = 0
-    for kind in range(NUM_KINDS):
-        if o.undecided[kind]:
-            groups |= 1 << kind
-            values[kind] = o.values[demander, kind]
-            outlook_after(view, o, worth, points, tiles, demander, owner, kind, scratch)
-            gains[0, kind] = gain_of(view, demander, scratch[0], base[kind])
-            gains[1, kind] = gain_of(view, responder, scratch[0], base[kind])
-    return groups
-
-
 # Decisions --------------------------------------------------------------------------------------------------------------
 
 
@@ -594,7 +318,7 @@ def swap(rule, o, legal):
 
 
 @kernel
-def respond_or_give(bot, gives, o, legal):
+def respond_or_give(gives, o, legal):
     """Take or give groups, pay or stop (G10-G14)."""
     players = players_of(o)
     ghost = place_of(o.ghost, o.ghost.shape[0])
@@ -610,10 +334,8 @@ def respond_or_give(bot, gives, o, legal):
     chosen = np.empty(LARGEST_VALUE + 2, np.int64)
     gains = np.empty((3, NUM_KINDS + 2))
     groups = 0
-    if bot == LOOKAHEAD:
-        groups = write_gains_ahead(o, demander, owner, responder, values, gains)
     for kind in range(NUM_KINDS):
-        if bot == GREEDY and o.undecided[kind]:
+        if o.undecided[kind]:
             groups |= 1 << kind
             values[kind] = o.values[demander, kind]
             gains[0, kind], gains[1, kind] = move(o, players, ghost, demander, owner, kind, demander, responder)
@@ -644,10 +366,10 @@ def choose(bot, option, o, legal, key):
     if bot == RANDOM:
         return choose_at_random(option, o, legal, key)
     if o.phase[Phase.SWAP]:
-        return swap_ahead(option, o, legal) if bot == LOOKAHEAD else swap(option, o, legal)
+        return swap(option, o, legal)
     if o.phase[Phase.DRAW]:
         return TILES_REGULAR if option == NEVER else TILES_EXTRA
-    return respond_or_give(bot, o.phase[Phase.GIVE] != 0, o, legal)
+    return respond_or_give(o.phase[Phase.GIVE] != 0, o, legal)
 
 
 # What the registry and the arena are told -------------------------------------------------------------------------------
@@ -699,7 +421,6 @@ BOTS = registry.register(
         meanings=(
             "any legal action",
             "the best change of standing at once, after the best reply",
-            "the best outlook after the best reply and the draw: what can still be completed, and by whom",
         ),
         options={"extra": "always, never or hint"},
         read_options=read_options,

@@ -82,6 +82,30 @@ class StingyGame(BatchGame):
 
         return render.to_text(self.config, state, observer)
 
+    def describe_action(self, state: Any, action: int, observer: int | None = None) -> str:
+        """Return what the current player does by a legal action: `demands 2 green coins (worth 3) from player 2`."""
+        from stingy_env import render
+
+        return render.describe_action(self.config, state, action, observer)
+
+    def tell(self, before: Any, action: int, after: Any, observer: int | None = None) -> list[str]:
+        """Return what `observer` should be told about an action, tiles drawn and kinds completed too."""
+        from stingy_env import render
+
+        return render.tell(self.config, before, action, after, observer)
+
+    def hint(self, state: Any) -> str:
+        """Return what the player to move needs to know of the rules."""
+        from stingy_env import render
+
+        return render.hint(self.config, state)
+
+    def in_colour(self, text: str) -> str:
+        """Return a text with its tiles in colour."""
+        from stingy_env import render
+
+        return render.in_colour(text)
+
 
 def game_of(position: Mapping[str, Any]) -> StingyGame:
     """Return the game that a position (JSON) belongs to."""

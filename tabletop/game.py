@@ -109,6 +109,12 @@ class Loops:
         kernels = self.kernels
         return bind(loops.play_lanes, owner, apply=kernels.apply, observe=kernels.observe, choose=choose)
 
+    def rollout(self, choose: Any, bots: str) -> Any:
+        """Return the rollout loop of this game with compiled bots `choose`; `bots` names them for the cache."""
+        k = self.kernels
+        owner = f"{self.owner}_{bots}"
+        return bind(loops.rollout_lanes, owner, apply=k.apply, observe=k.observe, redeal=k.redeal, choose=choose)
+
 
 @dataclass(frozen=True)
 class GameSpec:

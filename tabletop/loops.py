@@ -205,3 +205,59 @@ def choose_lanes(bot, option, observations, masks, keys, actions):
     for b in range(observations.shape[0]):
         bits.read_mask(masks[b], legal)
         actions[b] = choose(bot, option, observations[b], legal, keys[b])
+
+
+def rollout_lanes(
+    config,
+    states,
+    raw,
+    bots,
+    options,
+    key,
+    first_world,
+    worlds,
+    values,
+    squares,
+    world,
+    world_raw,
+    trial,
+    trial_raw,
+    o,
+    o_raw,
+):
+    """Add up, for every legal action of every lane, what it comes to in `worlds` dealings of what its player can't know.
+
+    In each world every action is tried from the same record, so that the actions share their luck, and compiled bots
+    play on to the end of the game: bots, options int64 [P]. values, squares: float64 [B, A], sums of the player's further
+    returns and of their squares. World w of lane b has the stream (key, b, first_world + w). The other arrays are
+    records to work in.
+    """
+    for b in range(states.shape[0]):
+        player = states[b].current_player
+        if player < 0:
+            continue
+        lane_key = derive(key, WORLD, b)
+        for w in range(first_world, first_world + worlds):
+            world_raw[0, :] = raw[b, :]
+            s = world[0]
+            s.seed = derive(lane_key, WORLD, w)
+            s.rng_key = derive(s.seed, EPISODE, s.episode)
+            redeal(config, s, player)
+            before = np.float64(s.returns[player])
+            for a in range(values.shape[1]):
+                if not bits.contains(s.legal, a):
+                    continue
+                trial_raw[0, :] = world_raw[0, :]
+                t = trial[0]
+                t.decision += 1
+                apply(config, t, a)
+                while t.current_player >= 0:
+                    p = t.current_player
+                    o_raw[0, :] = 0
+                    observe(config, t, p, o[0])
+                    luck = derive(derive(t.rng_key ^ key, CHOICE, p), CHOICE, t.decision)
+                    t.decision += 1
+                    apply(config, t, choose(bots[p], options[p], o[0], t.legal, luck))
+                gain = np.float64(t.returns[player]) - before
+                values[b, a] += gain
+                squares[b, a] += gain * gain

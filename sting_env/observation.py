@@ -91,7 +91,7 @@ FIELDS = (
     ObservationField("table_points", (P,), "rel: points of the piles in front of each seat, at most 127", scale=20),
     ObservationField("totals", (P,), "rel: points so far, at most 127", scale=30),
     ObservationField("lead", (P,), "rel: points so far less the observer's, within -127..127", scale=30),
-    ObservationField("round", (), "rounds scored", scale=5),
+    ObservationField("rounds_done", (), "rounds scored", scale=5),
     ObservationField("rounds_left", (), "rounds to come, this one too; 127 with no limit", scale=5),
     ObservationField("to_target", (P,), "rel: points to target_score, at most 127; 127 without one", scale=100),
     ObservationField("turn", (), "turns completed in this round, at most 127", scale=20),
@@ -223,8 +223,8 @@ def observe(config, s, observer, o):
             rel += n
         write_pile(s, rel, i, o.piles[i])
         o.table_points[rel] = min(CAP, o.table_points[rel] + np.int64(s.pile_points[i]))
-    o.round = capped(s["round"])
-    o.rounds_left = CAP if config.rounds == UNLIMITED else capped(config.rounds - s["round"])
+    o.rounds_done = capped(s.rounds_done)
+    o.rounds_left = CAP if config.rounds == UNLIMITED else capped(config.rounds - s.rounds_done)
     o.turn = capped(s.turn)
     o.turns_left = capped(config.max_turns - s.turn)
 

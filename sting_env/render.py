@@ -207,7 +207,7 @@ def cards_by_colour(state: Any, seat: int) -> list[str]:
 def heading(config: StingConfig, state: Any, observer: int | None) -> list[str]:
     """Return round, turn, dealer and what lies in the middle."""
     over = state["phase"] == Phase.OVER
-    number = int(state["round"]) + (0 if over else 1)
+    number = int(state["rounds_done"]) + (0 if over else 1)
     rounds = f" of {config.rounds}" if config.rounds is not None else ""
     target = f" or to {config.target_score} points" if config.target_score is not None else ""
     turn = "" if over else f"turn {int(state['turn']) + 1}"
@@ -444,9 +444,9 @@ def tell(config: StingConfig, before: Any, action: int, after: Any, observer: in
         drawn = np.maximum(after["hand"][player].astype(int) - before["hand"][player], 0)
         line += f": {' and '.join(names(np.repeat(np.arange(len(drawn)), drawn)))}"
     lines = [sentence(line)]
-    if after["round"] == before["round"] and after["reshuffles"] > before["reshuffles"]:
+    if after["rounds_done"] == before["rounds_done"] and after["reshuffles"] > before["reshuffles"]:
         lines.append("The draw pile was empty: the discard pile was shuffled to become the new one.")
-    if after["round"] > before["round"]:
+    if after["rounds_done"] > before["rounds_done"]:
         lines += round_over(after, observer)
     return lines
 
@@ -454,7 +454,7 @@ def tell(config: StingConfig, before: Any, action: int, after: Any, observer: in
 def round_over(state: Any, observer: int | None) -> list[str]:
     """Return who went out, the points and the totals of the round just scored."""
     seats = range(int(state["num_players"]))
-    number, out = int(state["round"]), int(state["last_out"])
+    number, out = int(state["rounds_done"]), int(state["last_out"])
     if out == NOTHING:
         reason = "its turns are used up and nobody is out"
     else:

@@ -111,7 +111,7 @@ STATE = state_dtype(
         ("turn", "i4"),  # completed turns of this round
         ("pile_naturals", "i2", (MAX_PILES,)),  # run: bits of the cells with a natural; set: bits of its colours
         ("pile_points", "i2", (MAX_PILES,)),  # what it scores (piles.pile_points)
-        ("round", "i2"),  # rounds scored before this one; s["round"], as numpy records have a method `round`
+        ("rounds_done", "i2"),  # rounds scored before this one
         ("reshuffles", "i2"),  # of the discard pile in this round
         ("hand", "u1", (MAX_PLAYERS, NUM_KINDS)),  # cards of each kind in each hand
         ("hand_size", "u1", (MAX_PLAYERS,)),  # cards in each hand
@@ -464,7 +464,7 @@ def reshuffle(s):
     s.discard_size = 0
     s.discarded[:] = 0
     s.reshuffles += 1
-    shuffle(derive(derive(s.rng_key, DEAL, s["round"]), DEAL, s.reshuffles), s.draw_stack, size)
+    shuffle(derive(derive(s.rng_key, DEAL, s.rounds_done), DEAL, s.reshuffles), s.draw_stack, size)
     top = s.draw_stack[size - 1]
     s.shown[top] += 1
     put_on_discard(s, top)
@@ -988,7 +988,7 @@ def end_round(config, s, out):
         owner = s.pile_owner[i]
         if owner != out:
             s.round_points[owner] += s.pile_points[i]
-    s["round"] += 1
+    s.rounds_done += 1
     total = 0
     reached = False
     for seat in range(s.num_players):
@@ -1000,7 +1000,7 @@ def end_round(config, s, out):
         for seat in range(s.num_players):
             own = s.round_points[seat]
             reward(s, seat, ((total - own) / (s.num_players - 1) - own) / 100.0)
-    if reached or (config.rounds != UNLIMITED and s["round"] >= config.rounds):  # S32
+    if reached or (config.rounds != UNLIMITED and s.rounds_done >= config.rounds):  # S32
         end_game(config, s)
     else:
         s.dealer = left_of(s, s.dealer)  # S3
@@ -1087,7 +1087,7 @@ def deal(config, s):
     """Begin a game: a random dealer (S3) and the first round."""
     s.dealer = below(derive(s.rng_key, DEAL, DEALER_STREAM), 0, s.num_players)
     s.last_out = NOTHING
-    s["round"] = 0
+    s.rounds_done = 0
     deal_round(config, s)
     write_legal(config, s)
 
@@ -1120,7 +1120,7 @@ def deal_round(config, s):
     size = NUM_CARDS if config.special_cards else 2 * NUM_NATURALS
     for i in range(size):
         s.draw_stack[i] = DECK[i]
-    shuffle(derive(s.rng_key, DEAL, s["round"]), s.draw_stack, size)
+    shuffle(derive(s.rng_key, DEAL, s.rounds_done), s.draw_stack, size)
     for seat in range(s.num_players):
         for _ in range(config.hand_size):
             size -= 1

@@ -181,7 +181,7 @@ def to_dict(config: StingConfig, state: Any) -> dict[str, Any]:
         "current_player": int(state["current_player"]),
         "turn_player": int(state["turn_player"]),
         "dealer": int(state["dealer"]),
-        "round": int(state["round"]),
+        "round": int(state["rounds_done"]),
         "turn": int(state["turn"]),
         "hands": [hand_names(state, seat) for seat in range(n)],
         "draw_stacks": [names(stack[state["draw_low"][seat] : state["draw_high"][seat]]) for seat in range(n)],
@@ -409,7 +409,7 @@ def from_dict(config: StingConfig, position: Mapping[str, Any], key: int) -> np.
     state["current_player"] = read_seat(position, "current_player", n, nobody=phase == "OVER")
     state["turn_player"] = read_seat(position, "turn_player", n)
     state["dealer"] = read_seat(position, "dealer", n)
-    state["round"] = read_count(position, "round", 32_000)
+    state["rounds_done"] = read_count(position, "round", 32_000)
     state["turn"] = read_count(position, "turn", config.max_turns)
     totals = read(position, "totals", (list, tuple))
     if len(totals) != n or not all(type(total) is int and 0 <= total <= MOST_POINTS for total in totals):
@@ -427,7 +427,7 @@ def check_decision(config: StingConfig, state: Any, phase: str) -> None:
     """Raise PositionError if what is being asked does not fit what is on the table."""
     asks = phase in ("WILD", "SEAT", "PILE", "END", "RESPOND")
     pending = state["play"] != NOTHING
-    is_last = config.rounds is not None and state["round"] >= config.rounds
+    is_last = config.rounds is not None and state["rounds_done"] >= config.rounds
     is_last |= config.target_score is not None and state["totals"].max() >= config.target_score
     if phase == "OVER":
         if state["current_player"] != NO_PLAYER:

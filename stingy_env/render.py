@@ -205,7 +205,9 @@ def question(state: Any, observer: int | None) -> str:
     if phase == Phase.GIVE:
         return sentence(f"{tiles} from {owner} must be paid for: what {do} {who} give, worth more than {value}", "?")
     s = "" if int(state["turn_player"]) == observer else "s"
-    return sentence(f"{demander} demand{s} {tiles} from {owner}: what {do} {who} take for it, worth at most {value}", "?")
+    return sentence(
+        f"{demander} demand{s} {tiles} from {owner}: what {do} {who} take for it, worth at most {value}", "?"
+    )
 
 
 def outcome(state: Any, observer: int | None) -> str:

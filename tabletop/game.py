@@ -273,6 +273,8 @@ class BatchGame(ABC):
         self._check_states(states)
         if lanes is not None:
             chosen = self._check_lanes(states, lanes)
+            if len(np.unique(chosen)) != len(chosen):
+                raise ValueError("lanes must be different: a lane takes one step at a time")
             moves = self._as_actions(actions, len(chosen))
             bad = self.loops.first_illegal_of(states, chosen, moves)
             if bad >= 0:
@@ -465,6 +467,8 @@ class BatchGame(ABC):
             raise ValueError(f"{name} must be contiguous records of {self.spec.name}'s observation dtype [{size}]")
 
     def _as_seeds(self, seeds: ArrayLike, size: int) -> Array:
+        if isinstance(seeds, (list, tuple)) and all(isinstance(seed, int) and 0 <= seed < 2**64 for seed in seeds):
+            seeds = np.array(seeds, np.uint64)  # numpy would make floats of a list with large numbers
         array = np.ascontiguousarray(integers(seeds, "seeds"), dtype=np.uint64)
         if array.shape != (size,):
             raise ValueError(f"seeds must have shape [{size}], not {list(array.shape)}")
@@ -523,7 +527,9 @@ def shard(num_threads: int, size: int, work: Callable[[slice], Any]) -> None:
     if num_threads <= 1 or size < 2 or not COMPILED:
         work(slice(0, size))
         return
-    pool = _POOLS.setdefault(num_threads, ThreadPoolExecutor(num_threads))
+    if num_threads not in _POOLS:
+        _POOLS[num_threads] = ThreadPoolExecutor(num_threads)
+    pool = _POOLS[num_threads]
     edges = [size * i // num_threads for i in range(num_threads + 1)]
     for done in [pool.submit(work, slice(a, b)) for a, b in zip(edges, edges[1:], strict=False)]:
         done.result()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,10 @@ NO_PLAYER = -1
 def state_dtype(num_actions: int, max_players: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype[Any]:
     """Return the record dtype of a game: the fields every game has, then its own.
 
-    Elements are `np.record`, so that `states[b].phase` reads the same in and out of compiled code.
+    Elements are `np.record`, so that `states[b].phase` reads the same in and out of compiled code. ValueError for a field
+    named like a method of theirs, which an interpreted run would read instead.
     """
+    check_names(str(field[0]) for field in fields)
     common: list[Any] = [
         ("seed", "u8"),  # the lane's seed; streams of all its episodes derive from it
         ("rng_key", "u8"),  # key of this episode's stream (seeding.derive)
@@ -33,8 +35,16 @@ def state_dtype(num_actions: int, max_players: int, fields: Sequence[tuple[Any, 
     return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
 
 
+def check_names(names: Iterable[str]) -> None:
+    """Raise ValueError for a field that `np.record` has a method of the same name for."""
+    taken = [name for name in names if hasattr(np.record, name)]
+    if taken:
+        raise ValueError(f"a field can't be called {', '.join(taken)}: numpy's records have methods of that name")
+
+
 def observation_dtype(fields: Sequence[tuple[str, tuple[int, ...]]]) -> np.dtype[Any]:
     """Return a dtype of int8 fields without padding, so that a view as int8 is the flat vector."""
+    check_names(name for name, _ in fields)
     rows: list[Any] = [(name, "i1", shape) if shape else (name, "i1") for name, shape in fields]
     return np.dtype((np.record, np.dtype(rows)))
 

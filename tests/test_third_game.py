@@ -11,21 +11,13 @@ from agents.arena import compare
 from agents.registry import make_agent
 from tabletop.adapters import aec
 from tabletop.conformance import check_game, leak_test
-from tabletop.registry import make
+from tabletop.registry import make, register
 from tests.toys import NAME, HighCard
 from training.train import Settings, train
 
 ROOT = Path(__file__).parent.parent
 
-
-@pytest.fixture(scope="module", autouse=True)
-def registered():
-    """Register the game as its package would, and forget it again."""
-    from tabletop import registry
-
-    registry.register(NAME, HighCard)
-    yield
-    del registry._factories[NAME]
+register(NAME, "tests.toys:make_high_card")  # as its package would
 
 
 def test_it_is_a_few_dozen_lines_of_rules_and_known_nowhere_else():

@@ -249,7 +249,7 @@ def test_a_deal_depends_on_seed_and_round_alone(num_players):
         begun = {}
         while not game.terminated(states).all():
             for lane, state in enumerate(states):
-                place = (lane, int(state["round"]))
+                place = (lane, int(state["rounds_done"]))
                 if place not in begun and state["turn"] == 0 and not game.terminated(states)[lane]:
                     begun[place] = table_of(game, state)
             game.step(states, choose(rng, game.legal_action_mask(states), hungry))
@@ -392,13 +392,13 @@ def test_rewards_sum_to_zero_and_returns_are_their_sum(options):
     returns = np.zeros((40, 6), np.float32)
     paid = 0
     while not game.terminated(states).all():
-        rounds = states["round"].copy()
+        rounds = states["rounds_done"].copy()
         game.step(states, choose(rng, game.legal_action_mask(states), 0.8))
         rewards = game.rewards(states)
         returns += rewards
         assert np.abs(rewards.sum(1)).max() < 1e-5
         assert not rewards[states["num_players"][:, None] <= np.arange(6)].any()
-        scored = (states["round"] > rounds) if game.config.reward == "margin" else game.terminated(states)
+        scored = (states["rounds_done"] > rounds) if game.config.reward == "margin" else game.terminated(states)
         assert not rewards[~scored].any()
         paid += int((np.abs(rewards).max(1) > 0).sum())
     assert np.array_equal(game.returns(states), returns)

@@ -132,7 +132,7 @@ def expected(config, now, observer):
         "table_points": seats([capped(points) for points in table]),
         "totals": seats([capped(total) for total in totals]),
         "lead": seats([capped(total - totals[observer]) for total in totals]),
-        "round": capped(now["round"]),
+        "rounds_done": capped(now["round"]),
         "rounds_left": rounds_left,
         "to_target": seats([127 if target is None else capped(target - total) for total in totals]),
         "turn": capped(now["turn"]),
@@ -194,7 +194,7 @@ def test_large_numbers_are_written_as_127():
     assert seen["totals"].tolist() == [127, 127, 5, 0, 0, 0]
     assert seen["lead"].tolist() == [0, -127, -127, 0, 0, 0]
     assert seen["to_target"].tolist() == [127, 127, 127, 0, 0, 0]
-    assert [seen[name] for name in ("round", "rounds_left", "turn", "turns_left")] == [127] * 4
+    assert [seen[name] for name in ("rounds_done", "rounds_left", "turn", "turns_left")] == [127] * 4
 
 
 def test_several_piles_add_up_to_127_at_most():

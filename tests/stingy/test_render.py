@@ -44,7 +44,7 @@ def told(table, *texts, observer=None):
 
 def middle_of_a_game(**options):
     """Give the rulebook's picture, with a third player and some complete groups."""
-    return Table([MINE, OPPONENTS, OTHERS], complete=[["parrot-1"], ["flag-not"][:0], ["diamond-3"]], **options)
+    return Table([MINE, OPPONENTS, OTHERS], complete=[["parrot-1"], [], ["diamond-3"]], **options)
 
 
 def ghost_game(**options):
@@ -54,7 +54,7 @@ def ghost_game(**options):
 def paying(**options):
     """Give a table where nothing of player 0's is worth exactly the 3 of a demand."""
     mine = {"coins-0": 1, "parrot-4": 3, "diamond-1": 3}
-    return Table([mine, OPPONENTS, OTHERS], **options).play("demand +1 coins-0")
+    return Table([mine, {"coins-0": 2, "parrot-4": 1, "bottle-0": 1}, OTHERS], **options)
 
 
 PICTURE = """
@@ -96,37 +96,36 @@ def test_each_question_is_one_line():
     assert asked(table, 0) == "You demand 2 red coins from player 1: what does player 1 take for it, worth at most 3?"
     table.play("group bottle-0")
     assert "\nTaken so far: worth 1, at most 2 more; next come kinds after red bottles.\n" in picture(table)
-    table = paying().play("pay")
+    table = paying().play("demand +1 coins-0", "pay")
     assert asked(table, 0) == "2 red coins from player 1 must be paid for: what do you give, worth more than 3?"
     table = Table([{"bottle-0": 1, "coins-0": 2}, OPPONENTS, OTHERS]).play("no swap")
     assert asked(table, 0) == "Your turn: no swap was made, so one tile more may be taken."
 
 
 def test_the_ghost_is_decided_for():
-    table = ghost_game().play("demand +2 coins-5") if "demand +2 coins-5" in ghost_game().legal else None
-    assert table is None or "ghost" in picture(table)
     table = ghost_game().play("demand +2 flag")
     assert asked(table, 1) == "Player 0 demands 1 flag from the ghost: what do you take for it, worth at most 1?"
     assert in_words(table, 1)["stop"] == "take nothing"
     assert told(table, "group bottle-0", observer=1)[0] == "You take 1 red bottle (worth 1) for the ghost."
 
 
-def test_the_end_names_the_winners():
-    def end(**options):
-        return Table([{"bottle-0": 1}, {"bottle-0": 1, "coins-0": 2}, {}], last_turns=1, only=[[], [], []], **options)
+def last_turns(number, **options):
+    """Give the end of a game: all that is not in two displays has gone to the third."""
+    return Table([MINE, OPPONENTS, {}], last_turns=number, only=[[], [], []], rest_to=2, **options)
 
-    table = end(complete=[["flag"], ["diamond-0"], []], rest_to=2).play("no swap")
-    assert asked(table, 0).startswith("The game is over: player 2 won with ")
-    table = end(complete=[["diamond-1"], ["diamond-0"], []], rest_to=0, complete_points=(0, 0, 0, 0, 0)).play("no swap")
-    text = asked(table, 1)
-    assert re.fullmatch(r"The game is over: \w+(?: \d)? won with 0 points and the most tiles on display, \d+\.", text)
+
+def test_the_end_names_the_winners():
+    table = last_turns(1, turn=2).play("no swap")
+    assert asked(table, 0) == f"The game is over: player 2 won with {table.scores[2]} points."
+    assert asked(table, 2) == f"The game is over: you won with {table.scores[2]} points."
+    table = last_turns(1, turn=2, complete_points=(0, 0, 0, 0, 0)).play("no swap")
+    tiles = sum(table.displays[2].values())
+    assert asked(table, 2) == f"The game is over: you won with 0 points and the most tiles on display, {tiles}."
 
 
 def test_turns_left_are_told_once_the_pool_is_empty():
-    table = Table([MINE, OPPONENTS, OTHERS], last_turns=3, only=[[], [], []], rest_to=2)
-    assert "\nThe pool is empty; turns left, this one too: 3.\nYour turn: demand a group, or swap nothing." in picture(
-        table, 0
-    )
+    end = "\nThe pool is empty; turns left, this one too: 3.\nYour turn: demand a group, or swap nothing."
+    assert picture(last_turns(3), 0).endswith(end)
 
 
 def test_demands_in_plain_words():
@@ -146,15 +145,17 @@ def test_answers_in_plain_words():
     words = in_words(middle_of_a_game().play("demand +1 coins-0", "group bottle-0"), 1)
     assert words["group diamond-1"] == "take 1 yellow diamond (worth 1)"
     assert words["stop"] == "take nothing more"
-    table = paying()
+    table = paying().play("demand +1 coins-0")
     assert in_words(table)["pay"] == "asks to be paid"
     assert in_words(table.play("pay"), 0) == {
-        "group parrot-4": "give 3 purple parrots (worth 6)",
+        "group parrot-4": "give 3 purple parrots (worth 6), completes the group",
         "group diamond-1": "give 3 yellow diamonds (worth 6)",
-    } or in_words(table, 0)["group parrot-4"].startswith("give 3 purple parrots (worth 6)")
+    }
 
 
-@pytest.mark.parametrize(("players", "regular", "extra"), [(3, "two tiles", "three tiles"), (5, "one tile", "two tiles")])
+@pytest.mark.parametrize(
+    ("players", "regular", "extra"), [(3, "two tiles", "three tiles"), (5, "one tile", "two tiles")]
+)
 def test_tiles_in_plain_words(players, regular, extra):
     table = Table([{"bottle-0": 1}, OPPONENTS, OTHERS, {}, {}][:players]).play("no swap")
     assert in_words(table) == {
@@ -176,24 +177,24 @@ def test_a_swap_is_told_part_by_part_and_the_turn_ends_with_the_tiles_drawn():
 
 
 def test_nothing_in_return_and_no_swap_are_told():
-    table = middle_of_a_game(next_tiles={0: ["bottle-2", "bottle-2"], 1: ["flag", "flag"]})
+    singles = {"bottle-1": 1, "bottle-2": 1, "bottle-3": 1}
+    table = Table([MINE, OPPONENTS | singles, OTHERS], next_tiles={0: ["bottle-4", "bottle-4"], 1: ["flag", "flag"]})
     assert told(table, "demand +1 coins-0", "stop", "no swap") == [
         "Player 0 demands 2 red coins (worth 3) from player 1.",
         "Player 1 takes nothing in return.",
-        "Player 0 draws 2 green bottles.",
+        "Player 0 draws 2 purple bottles.",
         "Player 1 makes no swap and draws 2 flags.",
-    ] or table.phase == "DRAW"
+    ]
 
 
 def test_a_payment_is_told():
-    table = Table([{"coins-0": 1, "parrot-4": 3, "diamond-1": 3}, OPPONENTS, OTHERS])
-    lines = told(table, "demand +1 coins-0", "pay", "group diamond-1", observer=0)
-    assert lines[:3] == [
+    table = paying(next_tiles={0: ["flag", "coins-2"]})
+    assert told(table, "demand +1 coins-0", "pay", "group diamond-1", observer=0) == [
         "You demand 2 red coins (worth 3) from player 1.",
         "Player 1 asks to be paid, as nothing is worth exactly 3.",
         "You give 3 yellow diamonds (worth 6) to player 1.",
+        "You draw 1 green coin and 1 flag.",
     ]
-    assert lines[3].startswith("You draw ")
 
 
 def test_an_extra_tile_is_told():
@@ -213,29 +214,35 @@ def test_complete_groups_are_told_with_their_points():
         "Player 1 takes 2 yellow bottles (worth 3) in return.",
         "You draw 1 red bottle and 1 flag: red bottles complete, 6 points.",
     ]
-    table = Table([{"coins-0": 1, "parrot-4": 3}, other, OTHERS])
-    assert told(table, "demand +1 coins-0", "pay")[-2] == (
+    assert told(paying(), "demand +1 coins-0", "pay", "group parrot-4")[2] == (
         "Player 0 gives 3 purple parrots (worth 6) to player 1: all 4 complete, 10 points for player 1."
     )
 
 
 def test_the_ghosts_turn_is_told_with_the_turn_before_it():
-    table = ghost_game(turn=1, next_tiles={1: ["flag", "coins-2"], 2: ["bottle-5", "bottle-5"]})
-    assert told(table, "no swap", "tiles regular", observer=0)[-2:] == [
-        "Player 1 makes no swap and draws 1 green coin and 1 flag.",
-        "The ghost draws 2 orange bottles: orange bottles complete, out of the game.",
-    ] or table.player == 0
+    def drawing(*tiles):
+        table = Table([OPPONENTS, MINE, OTHERS], num_players=2, turn=1, next_tiles={1: ["flag", "coins-2"], 2: tiles})
+        return told(table, "no swap", observer=0)
+
+    drawn = "Player 1 makes no swap and draws 1 green coin and 1 flag"
+    assert drawing("flag", "flag") == [f"{drawn}; the ghost draws 2 flags."]
+    lost = "The ghost draws 2 orange bottles: orange bottles complete, out of the game."
+    assert drawing("bottle-5", "bottle-5") == [f"{drawn}.", lost]
 
 
 def test_the_last_tiles_and_the_end_are_told():
-    table = Table([MINE, OPPONENTS, OTHERS], only=[["coins-2", "flag"], [], []], rest_to=2)
+    table = Table([MINE, OPPONENTS, {}], only=[["coins-2", "flag"], [], []], rest_to=2)
     assert told(table, "no swap", observer=1) == [
         "Player 0 makes no swap and draws 1 green coin and 1 flag.",
         "The pool is empty: everybody has one more turn, without a draw, and player 0 has the last.",
     ]
-    lines = told(table, "no swap", "no swap", "no swap", observer=1)
-    assert lines[:4] == ["You make no swap.", "Player 2 makes no swap.", "Player 0 makes no swap.", "That was the last turn."]
-    assert re.fullmatch(r"Points: player 0 \d+, you \d+, player 2 \d+\.", lines[4])
+    assert told(table, "no swap", "no swap", "no swap", observer=1) == [
+        "You make no swap.",
+        "Player 2 makes no swap.",
+        "Player 0 makes no swap.",
+        "That was the last turn.",
+        f"Points: player 0 0, you 0, player 2 {table.scores[2]}.",
+    ]
 
 
 def test_decisions_without_a_choice_are_told_too():
@@ -245,6 +252,9 @@ def test_decisions_without_a_choice_are_told_too():
         "Player 1 can take nothing in return.",
         "You draw 1 green coin and 1 flag.",
     ]
+    table = Table([MINE, OTHERS, {}], turn=1)
+    assert told(table, "no swap", "tiles regular", observer=2)[-1] == "You can demand nothing."
+    assert asked(table, 2) == "Your turn: no swap was made, so one tile more may be taken."
 
 
 def test_tiles_are_painted_and_nothing_else_changes():
@@ -253,7 +263,9 @@ def test_tiles_are_painted_and_nothing_else_changes():
     assert "\x1b" not in plain
     assert ANSI.sub("", painted) == plain
     table_rows = [line for line in painted.splitlines() if line.startswith("> player 0")]
-    assert table_rows[0].startswith("> player 0  \x1b[31m1\x1b[0m . . . . .  . \x1b[33m*\x1b[0m . . \x1b[35m1\x1b[0m .  ")
+    assert table_rows[0].startswith(
+        "> player 0  \x1b[31m1\x1b[0m . . . . .  . \x1b[33m*\x1b[0m . . \x1b[35m1\x1b[0m .  "
+    )
     words = render.in_colour("demands 2 red coins, an orange bottle, coins-2, 3 flags; tired reddish flagship parrot-9")
     assert len(ANSI.findall(words)) == 2 * 4
     assert "\x1b[31mred coins\x1b[0m" in words
@@ -298,10 +310,12 @@ def games():
             actions = weights.argmax(1)
             before = states.copy()
             game.step(states, actions)
-            kept += [(old, int(a), new) for old, a, new in zip(before, actions, states.copy()) if old["phase"] < Phase.OVER]
+            kept += [
+                (old, int(a), new) for old, a, new in zip(before, actions, states.copy()) if old["phase"] < Phase.OVER
+            ]
         ends = [each for each in kept if each[2]["phase"] == Phase.OVER]
         rare = [each for each in kept if each[0]["phase"] in (Phase.GIVE, Phase.DRAW)]
-        chosen = [*kept[::6], *ends, *rare[:40]]
+        chosen = [*kept[::12], *ends, *rare[:20]]
         found.append((game, *map(list, zip(*chosen))))
     phases = {int(state["phase"]) for _, records, *_ in found for state in records}
     assert phases == set(range(Phase.OVER))
@@ -355,7 +369,7 @@ def test_words_tell_nothing_of_the_order_of_the_pool(games):
             if state["pool_size"] == after["pool_size"]:
                 assert game.tell(state, action, after, 0) == game.tell(world, action, after, 0)
             told_apart += game.to_text(state) != game.to_text(world)
-    assert told_apart > 500
+    assert told_apart > 300
 
 
 def test_the_telling_follows_the_rules_to_the_next_question(games):

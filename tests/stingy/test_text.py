@@ -232,34 +232,3 @@ def test_payment_without_reason_or_means_is_refused():
 def test_a_position_of_other_options_is_refused():
     with pytest.raises(PositionError, match=r"config .*captain_sly.* is not this game's"):
         GAME.from_dict(changed(START, config__captain_sly=True))
-
-
-# Pictures -------------------------------------------------------------------------------------------------------------
-
-
-def test_picture_shows_the_table():
-    table = Table([{"bottle-1": 1, "coins-0": 2, "diamond-1": 3}, {"coins-0": 2}, {}], complete=[[], ["flag"], []])
-    lines = table.play("demand +1 coins-0").game.to_text(table.states[0], 1).splitlines()
-    assert lines[1].split() == ["bottle", "parrot", "coins", "diamond", "flag"]
-    assert " ".join(lines[3].split()) == "player 0 . 1 . . . . . . . . . . 4 . . . . . . 3 . . . . . 8 17 0"
-    assert " ".join(lines[4].split()) == "> you . . . . . . . . . . . . . . . . . . . . . . . . * 0 0 25"
-    assert "2 coins-0 (value 3) demanded by player 0 from you; for at most 3 taken so far: 0" in lines
-    assert "RESPOND, you: take groups in return, or none" in lines
-
-
-def test_picture_hides_the_order_of_the_pool_from_players():
-    table = new_table(num_players=2)
-    assert "next for ghost" in table.game.to_text(table.states[0])
-    assert "next for" not in table.game.to_text(table.states[0], 0)
-    worlds = table.game.determinize(table.states, 0, np.array([3], np.uint64))
-    assert table.game.to_text(worlds[0], 0) == table.game.to_text(table.states[0], 0)
-
-
-@pytest.mark.parametrize("options", CONFIGS, ids=str)
-def test_picture_of_every_position_fits_the_page(options):
-    for game, states in random_games(1, **options):
-        for observer in (None, 0):
-            picture = game.to_text(states[0], observer)
-            assert max(map(len, picture.splitlines())) <= 120
-    assert "over; won by" in picture
-    assert "no game" in game.to_text(game.new_states(1)[0])

@@ -8,7 +8,17 @@ from tabletop.seeding import below
 from tabletop.selfplay import UniformOpponent, decision_keys
 from tests.toys import HighCard
 
-GAMES = [("high-card", 2), ("high-card", 3), ("high-card", 4), ("sting", 2), ("sting", 3), ("sting", 6)]
+GAMES = [
+    ("high-card", 2),
+    ("high-card", 3),
+    ("high-card", 4),
+    ("sting", 2),
+    ("sting", 3),
+    ("sting", 6),
+    ("stingy", 2),
+    ("stingy", 3),
+    ("stingy", 6),
+]
 
 
 def uniform_actions(game, states):

@@ -14,7 +14,16 @@ from tabletop.game import IllegalActionError
 from tabletop.jit import COMPILED
 from tests.tabletop.games import flat, same_states, small_game
 
-GAMES = [("high-card", 2), ("high-card", 4), ("sting", 2), ("sting", 3), ("sting", 6)]
+GAMES = [
+    ("high-card", 2),
+    ("high-card", 4),
+    ("sting", 2),
+    ("sting", 3),
+    ("sting", 6),
+    ("stingy", 2),
+    ("stingy", 3),
+    ("stingy", 6),
+]
 
 # What PettingZoo warns of although its own environments with masks do the same.
 as_designed = [
@@ -57,7 +66,7 @@ def test_pettingzoo_seeds(name, num_players):
     seed_test(lambda: env(small_game(name, num_players)), num_cycles=50)
 
 
-@pytest.mark.parametrize("name", ["high-card", "sting"])
+@pytest.mark.parametrize("name", ["high-card", "sting", "stingy"])
 def test_pettingzoo_rendering(name, capsys):
     render_test(lambda render_mode: env(small_game(name), render_mode))
     assert capsys.readouterr().out
@@ -206,10 +215,12 @@ def test_an_illegal_action_under_the_wrappers_ends_the_game():
     assert len(list(play_on(environment, 0))) > 3
 
 
-@pytest.mark.parametrize("name", ["high-card", "sting"])
+@pytest.mark.parametrize("name", ["high-card", "sting", "stingy"])
 @pytest.mark.parametrize("make", [env, raw_env])
 @pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e)), lambda e: e.clone()], ids=["deep", "pickle", "clone"]
+    "copied",
+    [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e)), lambda e: e.clone()],
+    ids=["deep", "pickle", "clone"],
 )
 def test_copies_in_the_middle_of_a_game_are_exact_and_independent(name, make, copied):
     environment = make(small_game(name, 3))

@@ -26,7 +26,7 @@ class Lenient(SinglePlayerEnv):
 
 @pytest.mark.filterwarnings("ignore:.*not having a spec")
 @pytest.mark.parametrize("render_mode", [None, "ansi", "human"])
-@pytest.mark.parametrize(("name", "num_players"), [("high-card", 2), ("sting", 3)])
+@pytest.mark.parametrize(("name", "num_players"), [("high-card", 2), ("sting", 3), ("stingy", 2)])
 def test_gymnasiums_checks(name, num_players, render_mode):
     check_env(Lenient(small_game(name, num_players), render_mode=render_mode))
 
@@ -35,7 +35,7 @@ def uniform(env):
     return uniform_actions(env.game, env.rows.states)
 
 
-@pytest.mark.parametrize(("name", "num_players"), [("high-card", 4), ("sting", 3)])
+@pytest.mark.parametrize(("name", "num_players"), [("high-card", 4), ("sting", 3), ("stingy", 3)])
 def test_rewards_sum_to_the_seats_payoff(name, num_players):
     env = SinglePlayerEnv(small_game(name, num_players))
     for seed in range(5):
@@ -88,7 +88,9 @@ def test_the_picture_is_the_learners(capsys):
 
 def test_made_by_name():
     game = HighCard()
-    env = gymnasium.make("HighCard-v0", num_players=3, rounds=1, seat=2, opponents=[ByHand(game), UniformOpponent(game)])
+    env = gymnasium.make(
+        "HighCard-v0", num_players=3, rounds=1, seat=2, opponents=[ByHand(game), UniformOpponent(game)]
+    )
     _, info = env.reset(seed=0)
     assert (info["seat"], info["num_players"], info["opponents"][2]) == (2, 3, None)
     assert env.unwrapped.game == HighCard(num_players=3, rounds=1)
@@ -99,7 +101,7 @@ def test_made_by_name():
     assert env.unwrapped.game == HighCard(num_players=4)
 
 
-@pytest.mark.parametrize(("name", "num_players"), [("high-card", 3), ("sting", 2)])
+@pytest.mark.parametrize(("name", "num_players"), [("high-card", 3), ("sting", 2), ("stingy", 2)])
 def test_the_vector_env(name, num_players):
     game = small_game(name, num_players)
     env = SelfPlayVectorEnv(game, 10)

@@ -16,7 +16,7 @@ from tabletop.records import (
     replay,
     write_records,
 )
-from tests.tabletop.games import same_states
+from tests.tabletop.games import same_states, small_game
 from tests.toys import NAME, HighCard, make_high_card
 
 registry.register(NAME, "tests.toys:make_high_card")
@@ -205,3 +205,12 @@ def test_games_by_name():
         registry.register(NAME, make_high_card)
     with pytest.raises(registry.UnknownGameError, match=f"no game is called 'chess'; games are: .*{NAME}"):
         registry.make("chess")
+
+
+@pytest.mark.parametrize(("name", "num_players"), [("sting", 2), ("sting", 5), ("stingy", 2), ("stingy", 6)])
+def test_a_record_of_a_real_game_replays(path, name, num_players):
+    game = small_game(name, num_players)
+    seen = written(path, game, seed=77)
+    replayed = list(replay(read_record(path)))
+    assert len(replayed) == len(seen)
+    assert all(same_states(a, b) for a, b in zip(seen, replayed, strict=True))

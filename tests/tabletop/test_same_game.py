@@ -13,7 +13,9 @@ from tests.tabletop.streams import played_out, uniform_actions
 RUN, SIZE = 77, 1024 if COMPILED else 40
 
 
-@pytest.fixture(scope="module", params=[("high-card", 4), ("sting", 3)], ids=["high-card", "sting"])
+@pytest.fixture(
+    scope="module", params=[("high-card", 4), ("sting", 3), ("stingy", 2)], ids=["high-card", "sting", "stingy"]
+)
 def table(request):
     """Return a game, the seeds of 1024 lanes, and the ends of their first episodes."""
     game = small_game(*request.param)

@@ -34,7 +34,7 @@ def deals(env):
     return [row.tobytes() for row in env.rows.states["place"]]
 
 
-@pytest.mark.parametrize(("name", "num_players"), [("high-card", 3), ("sting", 3)])
+@pytest.mark.parametrize(("name", "num_players"), [("high-card", 3), ("sting", 3), ("stingy", 3)])
 def test_a_row_is_one_seats_stream(name, num_players):
     game = small_game(name, num_players)
     env = SelfPlayVecEnv(game, 12, seed=3)
@@ -143,7 +143,7 @@ def test_opponents_can_be_changed_between_episodes():
 
 
 @pytest.mark.filterwarnings("ignore:.*Monitor")
-@pytest.mark.parametrize(("name", "num_players"), [("high-card", 3), ("sting", 2)])
+@pytest.mark.parametrize(("name", "num_players"), [("high-card", 3), ("sting", 2), ("stingy", 2)])
 def test_maskable_ppo_trains_and_plays_legally(name, num_players):
     env = VecMonitor(SelfPlayVecEnv(small_game(name, num_players), 8))
     model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, gamma=1.0, seed=1, device="cpu")

@@ -54,7 +54,7 @@ def test_every_seats_stream_sums_to_its_payoff(name, num_players):
     assert np.allclose(np.nansum(np.array(payoffs)[:, np.isfinite(payoffs).all(axis=0)], axis=0), 0, atol=1e-4)
 
 
-@pytest.mark.parametrize(("name", "num_players"), [("high-card", 3), ("sting", 3)])
+@pytest.mark.parametrize(("name", "num_players"), [("high-card", 3), ("sting", 3), ("stingy", 3)])
 def test_the_same_seed_is_the_same_stream_in_any_batch(name, num_players):
     game = small_game(name, num_players)
     seeds = np.arange(40, dtype=np.uint64)
@@ -65,7 +65,7 @@ def test_the_same_seed_is_the_same_stream_in_any_batch(name, num_players):
         assert part == [whole[b] for b in chosen]
 
 
-@pytest.mark.parametrize(("name", "num_players"), [("high-card", 4), ("sting", 3)])
+@pytest.mark.parametrize(("name", "num_players"), [("high-card", 4), ("sting", 3), ("stingy", 4)])
 def test_opponents_by_hand_play_as_compiled_ones(name, num_players):
     game = small_game(name, num_players)
     seeds = np.arange(10, dtype=np.uint64)

@@ -20,7 +20,7 @@ ARGS ?=
 .PHONY: help demo test test-slow check bench clean
 
 help:
-	@echo 'make demo       play, replay and look at a game of each kind'
+	@echo 'make demo       train a small agent, benchmark it, draw the 1-or-2 chart'
 	@echo 'make test       the checks, then all tests but the slow ones'
 	@echo 'make test-slow  the checks, then all tests'
 	@echo 'make check      style, types, import arrows'

@@ -68,7 +68,7 @@ def aec(make: Callable[[], object]) -> Measure:
     def play() -> int:
         decisions = 0
         env.reset(seed=int(rng.integers(2**31)))
-        for agent in env.agent_iter():
+        for _ in env.agent_iter():
             observation, _, termination, truncation, info = env.last()
             if termination or truncation:
                 env.step(None)

@@ -1,4 +1,4 @@
-"""Bots for Stingy: `random` and `greedy`, compiled, one for all player counts and options.
+"""Bots for Stingy: `random`, `greedy` and `lookahead`, compiled, one for all player counts and options.
 
 A bot sees the observation record `o` (`stingy_env.observation`) and the legal actions, nothing else.
 
@@ -6,25 +6,31 @@ random     any legal action, all alike.
 greedy     what changes its standing most at once: points and a share of the points of unfinished groups, its own less the
            mean of the others'. A demand is judged by the owner's best reply, a reply by what changes hands. It takes one
            tile more when that promises more than the best swap.
+lookahead  what improves its outlook most. A group's outlook is the player's part in the contest for the kind: its tiles
+           against those in other displays and in the pool, less for every group and tile still to be collected the fewer
+           turns are left; nothing once it is out of reach. The turn's draw is averaged over the pool, and the last tiles
+           of the pool are known to come. Its best demands, after the owner's best reply, are compared by what the best
+           demand of each opponent who still has a turn then does to it.
 
 Extra-tile rules, the option `extra` of every bot (G16 asks only who made no swap):
     always     takes one tile more in every turn it can, and so never swaps in a turn in which it would be asked
     never      never takes it, and swaps as if it did not exist
     hint       never forgoes a swap for it, and takes it whenever it is asked
-    (none)     the bot's own: random either at random, greedy weighs the tile against the swap and takes it whenever it
-               is asked
+    (none)     the bot's own: random either at random; greedy and lookahead weigh the tile against the swap, and take
+               it whenever they are asked
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from agents import registry
 from agents.base import Array, Bots, Outcome
+from stingy_env.config import MAX_PLAYERS
 from stingy_env.rules import (
-    COLOUR_BITS,
     DEMAND,
     EXTRA_SINGLES,
     FLAG,
@@ -35,7 +41,6 @@ from stingy_env.rules import (
     NUM_DEMAND,
     NUM_IMAGES,
     NUM_KINDS,
-    NUM_TILES,
     PAY,
     STOP,
     TILES_EXTRA,
@@ -51,17 +56,32 @@ from tabletop.seeding import below
 
 # Bots and extra-tile rules ----------------------------------------------------------------------------------------------
 
-RANDOM, GREEDY = 0, 1
-NAMES = ("random", "greedy")
+RANDOM, GREEDY, LOOKAHEAD = 0, 1, 2
+NAMES = ("random", "greedy", "lookahead")
 RULES = ("", "always", "never", "hint")
 OWN_RULE, ALWAYS, NEVER, HINT = 0, 1, 2, 3
 
 LARGEST_VALUE = int(VALUE_OF_SIZE.max())
+SIZES = len(VALUE_OF_SIZE)
 OUT_OF_REACH = -1e9
 
 # Greedy's view of unfinished groups. Found by play against each other; the optimum is flat.
 STEEPNESS = 1.5  # n of N tiles are worth the points times (n/N) to this power
 LATE = 0.05  # times this once the pool is empty
+
+# Lookahead's view of them, found in the same way: with 3 players and more, and with the ghost. In a game with the ghost
+# time presses less, since everything there can be had.
+STRENGTH = (1.36, 2.38)  # n tiles count n to this power in the contest for a kind
+POOL_TILE = (1.5, 3.18)  # what a tile in the pool counts there
+GHOST_PART = (1.0, 0.47)  # the ghost's tiles count this much of a player's
+HASTE = (0.8, 3.24)  # with r more draws a group to be collected leaves (r + 1) / (r + 1 + HASTE)
+TILE_STEP = 0.37  # a tile to be drawn is so much of a group to be collected
+PLAIN = (0.118, 0.545)  # part of the outlook that is greedy's, n/N to the power that follows
+PLAIN_STEEPNESS = (1.32, 1.2)
+OTHERS = (0.71, 0.96)  # weight of the others' outlook against its own
+NEXT_TURNS = (0.5, 0.4)  # weight of what the opponents' next demands do
+CANDIDATES = 5  # demands compared by these
+TIE = 0.001  # points that a tile in the display is worth in the last turns (G18)
 
 
 def make_shares() -> np.ndarray:
@@ -254,24 +274,24 @@ def total_of(kinds, amounts):
 
 
 @kernel
-def after_reply(kinds, values, to_demander, to_responder, value, may_pay, most, chosen):
-    """Return what the reply to a demand changes for the demander: the best the responder can take, or PAY (G10-G12).
+def reply(kinds, values, to_demander, to_responder, value, may_pay, most, chosen):
+    """Return the groups that change hands in reply to a demand, as bits: the best that can be taken, or PAY (G10-G12).
 
     kinds: the demander's other groups, bits. to_demander, to_responder: float64 [K], what the move of a group to the owner
     changes for either.
     """
     most_for_each_total(kinds, values, to_responder, value, most, chosen)
     best = best_within(value, most)
-    gain = most[best]
-    change = total_of(chosen[best], to_demander)
+    taken = chosen[best]
     if may_pay and most[value] == OUT_OF_REACH:
+        gain = most[best]
         most_for_each_total(kinds, values, to_demander, value, most, chosen)
         if most[value + 1] > OUT_OF_REACH and total_of(chosen[value + 1], to_responder) > gain:
-            change = most[value + 1]
-    return change
+            return chosen[value + 1]
+    return taken
 
 
-# Decisions --------------------------------------------------------------------------------------------------------------
+# Greedy's decisions -----------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -281,11 +301,10 @@ def swap(rule, o, legal):
     seats = seats_of(players)
     ghost = place_of(o.ghost, o.ghost.shape[0])
     best, best_gain = NO_SWAP, 0.0
-    if rule == ALWAYS or rule == OWN_RULE:
-        if extra_awaits(o, seats):
-            if rule == ALWAYS:
-                return NO_SWAP
-            best_gain = one_tile(o)
+    if (rule == ALWAYS or rule == OWN_RULE) and extra_awaits(o, seats):  # noqa: SIM109
+        if rule == ALWAYS:
+            return NO_SWAP
+        best_gain = one_tile(o)
     own = groups_of(o, 0)
     values = np.empty(NUM_KINDS, np.int64)
     chosen = np.empty(LARGEST_VALUE + 2, np.int64)
@@ -311,14 +330,339 @@ def swap(rule, o, legal):
                     gains[0, other], gains[1, other] = move(o, players, ghost, 0, owner, other, 0, responder)
             others = own & ~(1 << kind)
             value = np.int64(o.values[owner, kind])
-            gain += after_reply(others, values, gains[0], gains[1], value, o.options[0] == 0, gains[2], chosen)
+            given = reply(others, values, gains[0], gains[1], value, o.options[0] == 0, gains[2], chosen)
+            gain += total_of(given, gains[0])
             if gain > best_gain:
                 best, best_gain = DEMAND + (owner - 1) * NUM_KINDS + kind, gain
     return best
 
 
+# Lookahead's outlook ----------------------------------------------------------------------------------------------------
+
+
+class Table(NamedTuple):
+    """The table as lookahead works on it. Seats are rel, the outlook is that at the end of the turn, P seats, K kinds."""
+
+    players: int
+    seats: int
+    ghost: int  # NOTHING if there is none
+    drawer: int  # whose turn it is
+    next_seat: int  # whose turn comes then
+    turns: int  # seats that have a turn then, if the pool is empty
+    last: bool  # the pool is empty then
+    draws: int  # tiles that end this turn
+    pool: int
+    sly: bool  # every demand is legal (G22)
+    others: float  # weight of the others' outlook
+    unseen: Array  # int64 [K], tiles in the pool
+    tiles: Array  # int64 [P, K], in each display; all of a kind if it is complete
+    worth: Array  # int64 [P], value of each display
+    points: Array  # float64 [P, K], what completing the kind adds, or added, to the score
+    factors: Array  # float64 [FACTORS, SIZES], see `write_factors`
+    outlook: Array  # float64 [K, P], what a kind promises each player as the tiles lie
+    after: Array  # float64 [2, P], the same after a move, and scratch
+
+
+STRENGTH_OF, GROUPS_LEFT, TILES_LEFT, PLAIN_OF, FACTORS = 0, 1, 2, 3, 4
+
+
 @kernel
-def respond_or_give(gives, o, legal):
+def write_factors(rounds, game, factors):
+    """Write by number of tiles: what they count, what that many groups or tiles to be collected leave, the plain part."""
+    left = (rounds + 1.0) / (rounds + 1.0 + HASTE[game])
+    for i in range(SIZES):
+        factors[STRENGTH_OF, i] = i ** STRENGTH[game]
+        factors[GROUPS_LEFT, i] = left**i
+        factors[TILES_LEFT, i] = left ** (TILE_STEP * i)
+        factors[PLAIN_OF, i] = i ** PLAIN_STEEPNESS[game]
+
+
+@kernel
+def survey(o):
+    """Return the table as it lies."""
+    players = players_of(o)
+    seats = seats_of(players)
+    drawer = place_of(o.turn_player, o.turn_player.shape[0])
+    pool = np.int64(o.pool_size)
+    draws = min(pool, regular_number(seats))
+    game = 1 if players < seats else 0
+    t = Table(
+        players,
+        seats,
+        place_of(o.ghost, o.ghost.shape[0]),
+        drawer,
+        (drawer + 1) % seats,
+        np.int64(o.last_turns) - 1 if o.last_round else seats,
+        pool == draws,
+        draws,
+        pool,
+        o.options[0] != 0,
+        OTHERS[game],
+        np.zeros(NUM_KINDS, np.int64),
+        np.zeros((MAX_PLAYERS, NUM_KINDS), np.int64),
+        np.zeros(MAX_PLAYERS, np.int64),
+        np.zeros((MAX_PLAYERS, NUM_KINDS)),
+        np.zeros((FACTORS, SIZES)),
+        np.zeros((NUM_KINDS, MAX_PLAYERS)),
+        np.zeros((2, MAX_PLAYERS)),
+    )
+    write_factors((pool - draws) / (seats * regular_number(seats)), game, t.factors)
+    for kind in range(NUM_KINDS):
+        t.unseen[kind] = o.unseen[kind]
+        for seat in range(seats):
+            t.tiles[seat, kind] = o.displays[seat, kind]
+            if seat != t.ghost:
+                t.points[seat, kind] = points_of(o, seat, kind)
+    weigh(t)
+    for kind in range(NUM_KINDS):
+        write_outlook(t, kind, t.outlook[kind])
+    return t
+
+
+@kernel
+def weigh(t):
+    """Write the value of each display."""
+    for seat in range(t.seats):
+        worth = 0
+        for kind in range(NUM_KINDS):
+            if t.tiles[seat, kind] < TILES_OF_KIND[kind]:
+                worth += VALUE_OF_SIZE[t.tiles[seat, kind]]
+        t.worth[seat] = worth
+
+
+@kernel
+def write_hopes(t, kind, unseen, hopes):
+    """Write what a kind promises each player in points, `unseen` tiles of it being in the pool, into hopes [P]."""
+    size = TILES_OF_KIND[kind]
+    game = 1 if t.ghost != NOTHING else 0
+    holders = 0
+    contest = POOL_TILE[game] * unseen
+    for seat in range(t.seats):
+        here = t.tiles[seat, kind]
+        if here > 0:
+            holders += 1
+            contest += t.factors[STRENGTH_OF, here] * (GHOST_PART[game] if seat == t.ghost else 1.0)
+    for seat in range(t.seats):
+        own = t.tiles[seat, kind]
+        hopes[seat] = 0.0
+        if own == 0 or seat == t.ghost:
+            continue
+        if own == size:
+            hopes[seat] = t.points[seat, kind]
+        elif t.last:
+            hopes[seat] = TIE * own
+        else:
+            part = t.factors[STRENGTH_OF, own] / contest
+            part *= t.factors[GROUPS_LEFT, holders - 1] * t.factors[TILES_LEFT, unseen]
+            plain = t.factors[PLAIN_OF, own] / t.factors[PLAIN_OF, size]
+            hopes[seat] = t.points[seat, kind] * (part + PLAIN[game] * (plain - part))
+
+
+@kernel
+def write_outlook(t, kind, outlook):
+    """Write what a kind promises each player when the turn's tiles are drawn, into outlook [P]: the mean over the pool."""
+    unseen = t.unseen[kind]
+    if unseen == 0:
+        write_hopes(t, kind, 0, outlook)
+    elif t.last:
+        t.tiles[t.drawer, kind] += unseen
+        write_hopes(t, kind, 0, outlook)
+        t.tiles[t.drawer, kind] -= unseen
+    else:
+        write_hopes(t, kind, unseen, outlook)
+        t.tiles[t.drawer, kind] += 1
+        write_hopes(t, kind, unseen - 1, t.after[1])
+        t.tiles[t.drawer, kind] -= 1
+        chance = t.draws * unseen / t.pool
+        for seat in range(t.seats):
+            outlook[seat] += chance * (t.after[1, seat] - outlook[seat])
+
+
+@kernel
+def carry(t, giver, receiver, kinds):
+    """Move whole groups, bits, from one display to another."""
+    while kinds:
+        kind = lowest(kinds)
+        kinds &= kinds - 1
+        t.tiles[receiver, kind] += t.tiles[giver, kind]
+        t.tiles[giver, kind] = 0
+
+
+@kernel
+def try_move(t, giver, receiver, kind):
+    """Write into t.after[0] what a kind promises once its group has moved."""
+    moved = t.tiles[giver, kind]
+    t.tiles[giver, kind] = 0
+    t.tiles[receiver, kind] += moved
+    write_outlook(t, kind, t.after[0])
+    t.tiles[giver, kind] = moved
+    t.tiles[receiver, kind] -= moved
+
+
+@kernel
+def change_for(t, seat, kind):
+    """Return what the move just tried changes for a player: its own outlook less the mean of the others'."""
+    total = 0.0
+    for other in range(t.seats):
+        total += t.after[0, other] - t.outlook[kind, other]
+    own = t.after[0, seat] - t.outlook[kind, seat]
+    return own - t.others * (total - own) / (t.players - 1)
+
+
+@kernel
+def tile_ahead(t):
+    """Return what one more tile from the pool promises the observer, whose turn it is."""
+    gain = 0.0
+    for kind in range(NUM_KINDS):
+        unseen = t.unseen[kind]
+        if unseen > 0:
+            t.tiles[0, kind] += 1
+            t.unseen[kind] -= 1
+            write_outlook(t, kind, t.after[0])
+            t.unseen[kind] += 1
+            t.tiles[0, kind] -= 1
+            gain += unseen * change_for(t, 0, kind)
+    return gain / t.pool
+
+
+# Lookahead's decisions --------------------------------------------------------------------------------------------------
+
+TO_DEMANDER, TO_RESPONDER, TO_OBSERVER, MOST = 0, 1, 2, 3  # rows of gains
+GAIN, OWNER, ASKED, GIVEN = 0, 1, 2, 3  # of a demand found
+
+
+@kernel
+def responder_of(t, demander, owner):
+    """Return who decides for the owner (G20)."""
+    return 3 - owner - demander if owner == t.ghost else owner
+
+
+@kernel
+def find_demands(t, seat, count, rivalled, values, chosen, gains, found):
+    """Find the best demands of a player by what they change for it after the reply; return what the best does to the observer.
+
+    found [count, 4], best first: GAIN, OWNER, the kind ASKED and the groups GIVEN, bits; entries with a gain of 0 are none.
+    rivalled: only demands for kinds of which the player has tiles.
+    """
+    for place in range(count):
+        found[place, GAIN] = 0.0
+    effect = 0.0
+    own = 0
+    for kind in range(NUM_KINDS):
+        here = t.tiles[seat, kind]
+        values[kind] = VALUE_OF_SIZE[here]
+        if 0 < here < TILES_OF_KIND[kind]:
+            own |= 1 << kind
+    for owner in range(t.seats):
+        if owner == seat:
+            continue
+        responder = responder_of(t, seat, owner)
+        ready = False
+        for kind in range(NUM_KINDS):
+            there = t.tiles[owner, kind]
+            if there == 0 or there == TILES_OF_KIND[kind] or (rivalled and t.tiles[seat, kind] == 0):
+                continue
+            value = VALUE_OF_SIZE[there]
+            if not t.sly and t.worth[seat] - values[kind] < value:
+                continue
+            try_move(t, owner, seat, kind)
+            gain = change_for(t, seat, kind)
+            if gain <= found[count - 1, GAIN]:
+                continue
+            to_observer = change_for(t, 0, kind)
+            if not ready:
+                ready = True
+                rest = own
+                while rest:
+                    other = lowest(rest)
+                    rest &= rest - 1
+                    try_move(t, seat, owner, other)
+                    gains[TO_DEMANDER, other] = change_for(t, seat, other)
+                    gains[TO_RESPONDER, other] = change_for(t, responder, other)
+                    gains[TO_OBSERVER, other] = change_for(t, 0, other)
+            others = own & ~(1 << kind)
+            given = reply(
+                others, values, gains[TO_DEMANDER], gains[TO_RESPONDER], value, not t.sly, gains[MOST], chosen
+            )
+            gain += total_of(given, gains[TO_DEMANDER])
+            if gain <= found[count - 1, GAIN]:
+                continue
+            place = count - 1
+            while place > 0 and gain > found[place - 1, GAIN]:
+                for i in range(4):
+                    found[place, i] = found[place - 1, i]
+                place -= 1
+            found[place, GAIN] = gain
+            found[place, OWNER] = owner
+            found[place, ASKED] = kind
+            found[place, GIVEN] = given
+            if place == 0:
+                effect = to_observer + total_of(given, gains[TO_OBSERVER])
+    return effect
+
+
+@kernel
+def write_changed(t, kinds):
+    """Write anew what these kinds, bits, promise."""
+    while kinds:
+        kind = lowest(kinds)
+        kinds &= kinds - 1
+        write_outlook(t, kind, t.outlook[kind])
+
+
+@kernel
+def swap_ahead(rule, o):
+    """Choose a demand, or none: the best once the opponents have made their next demands (G7-G16)."""
+    t = survey(o)
+    awaits = extra_awaits(o, t.seats)
+    if awaits and rule == ALWAYS:
+        return NO_SWAP
+    values = np.zeros(NUM_KINDS, np.int64)
+    chosen = np.empty(LARGEST_VALUE + 2, np.int64)
+    gains = np.zeros((4, NUM_KINDS + 2))
+    found = np.zeros((CANDIDATES + 1, 4))
+    theirs = np.zeros((1, 4))
+    find_demands(t, 0, CANDIDATES, False, values, chosen, gains, found)
+    if found[0, GAIN] == 0.0:
+        return NO_SWAP
+    found[CANDIDATES, GAIN] = tile_ahead(t) if awaits and rule == OWN_RULE else 0.0
+    weight = NEXT_TURNS[1 if t.ghost != NOTHING else 0]
+    best, best_gain = NO_SWAP, OUT_OF_REACH
+    for place in range(CANDIDATES + 1):  # the last is no swap
+        swaps = place < CANDIDATES
+        gain = found[place, GAIN]
+        if swaps and gain == 0.0:
+            continue
+        owner, kind, given = np.int64(found[place, OWNER]), np.int64(found[place, ASKED]), np.int64(found[place, GIVEN])
+        if swaps:
+            carry(t, owner, 0, 1 << kind)
+            carry(t, 0, owner, given)
+            weigh(t)
+            write_changed(t, given | (1 << kind))
+        for wait in range(min(t.seats - 1, t.turns)):
+            seat = (t.next_seat + wait) % t.seats
+            if seat != t.ghost and seat != 0:
+                gain += weight * find_demands(t, seat, 1, True, values, chosen, gains, theirs)
+        if swaps:
+            rest = given | (1 << kind)
+            while rest:
+                other = lowest(rest)
+                rest &= rest - 1
+                for seat in range(t.seats):
+                    t.tiles[seat, other] = o.displays[seat, other]
+            weigh(t)
+            write_changed(t, given | (1 << kind))
+        if gain > best_gain:
+            best_gain = gain
+            best = DEMAND + (owner - 1) * NUM_KINDS + kind if swaps else NO_SWAP
+    return best
+
+
+# Replies and payments ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def respond_or_give(bot, gives, o, legal):
     """Take or give groups, pay or stop (G10-G14)."""
     players = players_of(o)
     ghost = place_of(o.ghost, o.ghost.shape[0])
@@ -338,7 +682,17 @@ def respond_or_give(gives, o, legal):
         if o.undecided[kind]:
             groups |= 1 << kind
             values[kind] = o.values[demander, kind]
-            gains[0, kind], gains[1, kind] = move(o, players, ghost, demander, owner, kind, demander, responder)
+    if bot == LOOKAHEAD:
+        t = survey(o)
+        for kind in range(NUM_KINDS):
+            if o.undecided[kind]:
+                try_move(t, demander, owner, kind)
+                gains[0, kind] = change_for(t, demander, kind)
+                gains[1, kind] = change_for(t, responder, kind)
+    else:
+        for kind in range(NUM_KINDS):
+            if o.undecided[kind]:
+                gains[0, kind], gains[1, kind] = move(o, players, ghost, demander, owner, kind, demander, responder)
     most_for_each_total(groups, values, gains[0 if gives else 1], room, gains[2], chosen)
     total = room + 1 if gives else best_within(room, gains[2])
     taken = chosen[total]
@@ -348,6 +702,9 @@ def respond_or_give(gives, o, legal):
         if gains[2, room + 1] > OUT_OF_REACH and total_of(chosen[room + 1], gains[1]) > gain:
             return PAY
     return GROUP + lowest(taken) if taken else STOP
+
+
+# The dispatch ---------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -366,10 +723,10 @@ def choose(bot, option, o, legal, key):
     if bot == RANDOM:
         return choose_at_random(option, o, legal, key)
     if o.phase[Phase.SWAP]:
-        return swap(option, o, legal)
+        return swap_ahead(option, o) if bot == LOOKAHEAD else swap(option, o, legal)
     if o.phase[Phase.DRAW]:
         return TILES_REGULAR if option == NEVER else TILES_EXTRA
-    return respond_or_give(o.phase[Phase.GIVE] != 0, o, legal)
+    return respond_or_give(bot, o.phase[Phase.GIVE] != 0, o, legal)
 
 
 # What the registry and the arena are told -------------------------------------------------------------------------------
@@ -400,7 +757,7 @@ def behaviour(counts: Array) -> dict[str, float]:
     """
     demands = counts[DEMAND : DEMAND + NUM_DEMAND].reshape(-1, NUM_KINDS).sum(axis=0)
     swaps, none = int(demands.sum()), int(counts[NO_SWAP])
-    images = [int(demands[IMAGE == image].sum()) for image in range(NUM_IMAGES)]
+    images = [int(demands[image == IMAGE].sum()) for image in range(NUM_IMAGES)]
     each = max(1, swaps)
     figures = {"swaps a chance": swaps / max(1, swaps + none)}
     names = ("bottles", "parrots", "coins", "diamonds", "flags")
@@ -421,6 +778,7 @@ BOTS = registry.register(
         meanings=(
             "any legal action",
             "the best change of standing at once, after the best reply",
+            "the best outlook after the reply, the draw and the opponents' next demands",
         ),
         options={"extra": "always, never or hint"},
         read_options=read_options,

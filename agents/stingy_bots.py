@@ -141,16 +141,6 @@ def regular_number(seats):
 
 
 @kernel
-def groups_of(o, rel):
-    """Return the kinds in a display as bits."""
-    kinds = 0
-    for kind in range(NUM_KINDS):
-        if o.displays[rel, kind] > 0:
-            kinds |= 1 << kind
-    return kinds
-
-
-@kernel
 def extra_awaits(o, seats):
     """Tell whether one tile more will be offered if no swap is made (G16)."""
     if o.pool_size <= regular_number(seats):
@@ -274,21 +264,15 @@ def total_of(kinds, amounts):
 
 
 @kernel
-def reply(kinds, values, to_demander, to_responder, value, may_pay, most, chosen):
-    """Return the groups that change hands in reply to a demand, as bits: the best that can be taken, or PAY (G10-G12).
-
-    kinds: the demander's other groups, bits. to_demander, to_responder: float64 [K], what the move of a group to the owner
-    changes for either.
-    """
-    most_for_each_total(kinds, values, to_responder, value, most, chosen)
-    best = best_within(value, most)
-    taken = chosen[best]
-    if may_pay and most[value] == OUT_OF_REACH:
-        gain = most[best]
-        most_for_each_total(kinds, values, to_demander, value, most, chosen)
-        if most[value + 1] > OUT_OF_REACH and total_of(chosen[value + 1], to_responder) > gain:
-            return chosen[value + 1]
-    return taken
+def write_sizes(o, rel, smaller):
+    """Write for each number of tiles the groups of a display with at most so many, as bits."""
+    for i in range(SIZES):
+        smaller[i] = 0
+    for kind in range(NUM_KINDS):
+        if o.displays[rel, kind] > 0:
+            smaller[o.displays[rel, kind]] |= 1 << kind
+    for i in range(1, SIZES):
+        smaller[i] |= smaller[i - 1]
 
 
 # Greedy's decisions -----------------------------------------------------------------------------------------------------
@@ -305,36 +289,52 @@ def swap(rule, o, legal):
         if rule == ALWAYS:
             return NO_SWAP
         best_gain = one_tile(o)
-    own = groups_of(o, 0)
     values = np.empty(NUM_KINDS, np.int64)
+    smaller = np.empty(SIZES, np.int64)
     chosen = np.empty(LARGEST_VALUE + 2, np.int64)
     gains = np.empty((3, NUM_KINDS + 2))
+    write_sizes(o, 0, smaller)
+    own = smaller[SIZES - 1]
     for kind in range(NUM_KINDS):
         values[kind] = o.values[0, kind]
     for owner in range(1, seats):
         demands = section(legal, DEMAND + (owner - 1) * NUM_KINDS, NUM_KINDS)
         responder = 3 - owner if owner == ghost else owner
-        ready = False
+        priced = 0
         while demands:
             kind = lowest(demands)
             demands &= demands - 1
             gain, _ = move(o, players, ghost, owner, 0, kind, 0, responder)
             if gain <= best_gain:  # a reply never makes it better
                 continue
-            if not ready:
-                ready = True
-                groups = own
-                while groups:
-                    other = lowest(groups)
-                    groups &= groups - 1
-                    gains[0, other], gains[1, other] = move(o, players, ghost, 0, owner, other, 0, responder)
-            others = own & ~(1 << kind)
             value = np.int64(o.values[owner, kind])
-            given = reply(others, values, gains[0], gains[1], value, o.options[0] == 0, gains[2], chosen)
+            others = own & ~(1 << kind)
+            fitting = others & smaller[o.displays[owner, kind]]
+            priced = price(o, players, ghost, owner, responder, fitting, priced, gains)
+            most_for_each_total(fitting, values, gains[1], value, gains[2], chosen)
+            total = best_within(value, gains[2])
+            given = chosen[total]
+            if o.options[0] == 0 and gains[2, value] == OUT_OF_REACH:
+                taken = gains[2, total]
+                priced = price(o, players, ghost, owner, responder, others, priced, gains)
+                most_for_each_total(others, values, gains[0], value, gains[2], chosen)
+                if gains[2, value + 1] > OUT_OF_REACH and total_of(chosen[value + 1], gains[1]) > taken:
+                    given = chosen[value + 1]
             gain += total_of(given, gains[0])
             if gain > best_gain:
                 best, best_gain = DEMAND + (owner - 1) * NUM_KINDS + kind, gain
     return best
+
+
+@kernel
+def price(o, players, ghost, owner, responder, kinds, priced, gains):
+    """Write what groups of the observer, bits, not `priced` yet, change for both when moved to the owner; return all priced."""
+    rest = kinds & ~priced
+    while rest:
+        kind = lowest(rest)
+        rest &= rest - 1
+        gains[0, kind], gains[1, kind] = move(o, players, ghost, 0, owner, kind, 0, responder)
+    return priced | kinds
 
 
 # Lookahead's outlook ----------------------------------------------------------------------------------------------------
@@ -361,6 +361,7 @@ class Table(NamedTuple):
     factors: Array  # float64 [FACTORS, SIZES], see `write_factors`
     outlook: Array  # float64 [K, P], what a kind promises each player as the tiles lie
     after: Array  # float64 [2, P], the same after a move, and scratch
+    smaller: Array  # int64 [SIZES], scratch: groups of at most so many tiles, as bits
 
 
 STRENGTH_OF, GROUPS_LEFT, TILES_LEFT, PLAIN_OF, FACTORS = 0, 1, 2, 3, 4
@@ -405,6 +406,7 @@ def survey(o):
         np.zeros((FACTORS, SIZES)),
         np.zeros((NUM_KINDS, MAX_PLAYERS)),
         np.zeros((2, MAX_PLAYERS)),
+        np.zeros(SIZES, np.int64),
     )
     write_factors((pool - draws) / (seats * regular_number(seats)), game, t.factors)
     for kind in range(NUM_KINDS):
@@ -538,6 +540,20 @@ def responder_of(t, demander, owner):
 
 
 @kernel
+def price_ahead(t, seat, owner, responder, kinds, priced, gains):
+    """Write what groups of a seat, bits, not `priced` yet, change when moved to the owner; return all priced."""
+    rest = kinds & ~priced
+    while rest:
+        kind = lowest(rest)
+        rest &= rest - 1
+        try_move(t, seat, owner, kind)
+        gains[TO_DEMANDER, kind] = change_for(t, seat, kind)
+        gains[TO_RESPONDER, kind] = change_for(t, responder, kind)
+        gains[TO_OBSERVER, kind] = change_for(t, 0, kind)
+    return priced | kinds
+
+
+@kernel
 def find_demands(t, seat, count, rivalled, values, chosen, gains, found):
     """Find the best demands of a player by what they change for it after the reply; return what the best does to the observer.
 
@@ -547,17 +563,21 @@ def find_demands(t, seat, count, rivalled, values, chosen, gains, found):
     for place in range(count):
         found[place, GAIN] = 0.0
     effect = 0.0
-    own = 0
+    for i in range(SIZES):
+        t.smaller[i] = 0
     for kind in range(NUM_KINDS):
         here = t.tiles[seat, kind]
         values[kind] = VALUE_OF_SIZE[here]
         if 0 < here < TILES_OF_KIND[kind]:
-            own |= 1 << kind
+            t.smaller[here] |= 1 << kind
+    for i in range(1, SIZES):
+        t.smaller[i] |= t.smaller[i - 1]
+    own = t.smaller[SIZES - 1]
     for owner in range(t.seats):
         if owner == seat:
             continue
         responder = responder_of(t, seat, owner)
-        ready = False
+        priced = 0
         for kind in range(NUM_KINDS):
             there = t.tiles[owner, kind]
             if there == 0 or there == TILES_OF_KIND[kind] or (rivalled and t.tiles[seat, kind] == 0):
@@ -570,20 +590,18 @@ def find_demands(t, seat, count, rivalled, values, chosen, gains, found):
             if gain <= found[count - 1, GAIN]:
                 continue
             to_observer = change_for(t, 0, kind)
-            if not ready:
-                ready = True
-                rest = own
-                while rest:
-                    other = lowest(rest)
-                    rest &= rest - 1
-                    try_move(t, seat, owner, other)
-                    gains[TO_DEMANDER, other] = change_for(t, seat, other)
-                    gains[TO_RESPONDER, other] = change_for(t, responder, other)
-                    gains[TO_OBSERVER, other] = change_for(t, 0, other)
             others = own & ~(1 << kind)
-            given = reply(
-                others, values, gains[TO_DEMANDER], gains[TO_RESPONDER], value, not t.sly, gains[MOST], chosen
-            )
+            fitting = others & t.smaller[there]
+            priced = price_ahead(t, seat, owner, responder, fitting, priced, gains)
+            most_for_each_total(fitting, values, gains[TO_RESPONDER], value, gains[MOST], chosen)
+            total = best_within(value, gains[MOST])
+            given = chosen[total]
+            if not t.sly and gains[MOST, value] == OUT_OF_REACH:
+                taken = gains[MOST, total]
+                priced = price_ahead(t, seat, owner, responder, others, priced, gains)
+                most_for_each_total(others, values, gains[TO_DEMANDER], value, gains[MOST], chosen)
+                if gains[MOST, value + 1] > OUT_OF_REACH and total_of(chosen[value + 1], gains[TO_RESPONDER]) > taken:
+                    given = chosen[value + 1]
             gain += total_of(given, gains[TO_DEMANDER])
             if gain <= found[count - 1, GAIN]:
                 continue
@@ -631,7 +649,7 @@ def swap_ahead(rule, o):
     for place in range(CANDIDATES + 1):  # the last is no swap
         swaps = place < CANDIDATES
         gain = found[place, GAIN]
-        if swaps and gain == 0.0:
+        if gain <= best_gain or (swaps and gain == 0.0):
             continue
         owner, kind, given = np.int64(found[place, OWNER]), np.int64(found[place, ASKED]), np.int64(found[place, GIVEN])
         if swaps:

@@ -467,7 +467,7 @@ class BatchGame(ABC):
             raise ValueError(f"{name} must be contiguous records of {self.spec.name}'s observation dtype [{size}]")
 
     def _as_seeds(self, seeds: ArrayLike, size: int) -> Array:
-        if isinstance(seeds, (list, tuple)) and all(isinstance(seed, int) and 0 <= seed < 2**64 for seed in seeds):
+        if isinstance(seeds, (list, tuple)) and all(type(seed) is int and 0 <= seed < 2**64 for seed in seeds):
             seeds = np.array(seeds, np.uint64)  # numpy would make floats of a list with large numbers
         array = np.ascontiguousarray(integers(seeds, "seeds"), dtype=np.uint64)
         if array.shape != (size,):

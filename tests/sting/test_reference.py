@@ -115,7 +115,7 @@ class Pair:
         assert legal.tolist() == naive.legal_actions(), where
         if naive.phase == "OVER":
             assert state["totals"][: naive.num_players].tolist() == naive.totals
-            assert state["round"] == naive.round + 1
+            assert state["rounds_done"] == naive.round + 1
             assert self.game.result(state)["winners"] == naive.winners
         elif wholly:
             self.events["whole positions"] += 1

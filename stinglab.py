@@ -662,7 +662,12 @@ def call_main(module: str, arguments: Sequence[str], extra: str) -> None:
         target = importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise UserError(f"{error.name} is not installed: pip install 'stinglab[{extra}]'") from error
-    code = target.main(list(arguments))
+    try:
+        code = target.main(list(arguments))
+    except OSError as error:
+        raise UserError(os_error(error)) from error
+    except (LookupError, ValueError) as error:
+        raise UserError(str(error)) from error
     if code:
         raise SystemExit(code)
 

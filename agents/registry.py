@@ -78,13 +78,13 @@ def make_agent(spec: str, game: BatchGame) -> Agent:
             raise ValueError(f"{spec!r} names no file: write {CHECKPOINT}:PATH")
         return load_policy(rest, game)
     options = read_pairs(spec, rest)
-    try:
-        bots = bots_of(game)
-    except LookupError:
-        bots = None
+    bots = bots_of(game)
     if (game.spec.name, name) in _makers:
         return _makers[game.spec.name, name][0](game, options)
-    if bots is None or name not in bots.names:
+    trained = shipped(game.spec.name)
+    if name in trained:
+        return load_policy(trained[name], game, read_greedy(spec, options), name)
+    if name not in bots.names:
         known = ", ".join(list_agents(game))
         raise ValueError(f"no agent {name!r} for {game.spec.title} in {spec!r}; agents are: {known}")
     try:

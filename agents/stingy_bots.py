@@ -8,9 +8,9 @@ greedy     what changes its standing most at once: points and a share of the poi
            tile more when that promises more than the best swap.
 lookahead  what improves its outlook most. A group's outlook is the player's part in the contest for the kind: its tiles
            against those in other displays and in the pool, less for every group and tile still to be collected the fewer
-           turns are left; nothing once it is out of reach. The turn's draw is averaged over the pool, and the last tiles
-           of the pool are known to come. Its best demands, after the owner's best reply, are compared by what the best
-           demand of each opponent who still has a turn then does to it.
+           turns are left. The last tiles of the pool are known to come, and after them only complete groups count. Its best
+           demands, after the owner's best reply, are compared by what the best demand of each opponent who still has a
+           turn then does to it. One tile more, or no swap, is the mean over the pool.
 
 Extra-tile rules, the option `extra` of every bot (G16 asks only who made no swap):
     always     takes one tile more in every turn it can, and so never swaps in a turn in which it would be asked
@@ -80,7 +80,7 @@ PLAIN = (0.118, 0.545)  # part of the outlook that is greedy's, n/N to the power
 PLAIN_STEEPNESS = (1.32, 1.2)
 OTHERS = (0.71, 0.96)  # weight of the others' outlook against its own
 NEXT_TURNS = (0.5, 0.4)  # weight of what the opponents' next demands do
-CANDIDATES = 5  # demands compared by these
+CANDIDATES = 3  # demands compared by these
 TIE = 0.001  # points that a tile in the display is worth in the last turns (G18)
 
 
@@ -341,7 +341,7 @@ def price(o, players, ghost, owner, responder, kinds, priced, gains):
 
 
 class Table(NamedTuple):
-    """The table as lookahead works on it. Seats are rel, the outlook is that at the end of the turn, P seats, K kinds."""
+    """The table as lookahead works on it. Seats are rel; P seats, K kinds."""
 
     players: int
     seats: int
@@ -350,7 +350,6 @@ class Table(NamedTuple):
     next_seat: int  # whose turn comes then
     turns: int  # seats that have a turn then, if the pool is empty
     last: bool  # the pool is empty then
-    draws: int  # tiles that end this turn
     pool: int
     sly: bool  # every demand is legal (G22)
     others: float  # weight of the others' outlook
@@ -360,7 +359,7 @@ class Table(NamedTuple):
     points: Array  # float64 [P, K], what completing the kind adds, or added, to the score
     factors: Array  # float64 [FACTORS, SIZES], see `write_factors`
     outlook: Array  # float64 [K, P], what a kind promises each player as the tiles lie
-    after: Array  # float64 [2, P], the same after a move, and scratch
+    after: Array  # float64 [P], the same after a move
     smaller: Array  # int64 [SIZES], scratch: groups of at most so many tiles, as bits
 
 
@@ -395,7 +394,6 @@ def survey(o):
         (drawer + 1) % seats,
         np.int64(o.last_turns) - 1 if o.last_round else seats,
         pool == draws,
-        draws,
         pool,
         o.options[0] != 0,
         OTHERS[game],
@@ -405,7 +403,7 @@ def survey(o):
         np.zeros((MAX_PLAYERS, NUM_KINDS)),
         np.zeros((FACTORS, SIZES)),
         np.zeros((NUM_KINDS, MAX_PLAYERS)),
-        np.zeros((2, MAX_PLAYERS)),
+        np.zeros(MAX_PLAYERS),
         np.zeros(SIZES, np.int64),
     )
     write_factors((pool - draws) / (seats * regular_number(seats)), game, t.factors)
@@ -462,22 +460,14 @@ def write_hopes(t, kind, unseen, hopes):
 
 @kernel
 def write_outlook(t, kind, outlook):
-    """Write what a kind promises each player when the turn's tiles are drawn, into outlook [P]: the mean over the pool."""
+    """Write what a kind promises each player, the last tiles of the pool drawn, into outlook [P]."""
     unseen = t.unseen[kind]
-    if unseen == 0:
-        write_hopes(t, kind, 0, outlook)
-    elif t.last:
+    if t.last and unseen > 0:
         t.tiles[t.drawer, kind] += unseen
         write_hopes(t, kind, 0, outlook)
         t.tiles[t.drawer, kind] -= unseen
     else:
         write_hopes(t, kind, unseen, outlook)
-        t.tiles[t.drawer, kind] += 1
-        write_hopes(t, kind, unseen - 1, t.after[1])
-        t.tiles[t.drawer, kind] -= 1
-        chance = t.draws * unseen / t.pool
-        for seat in range(t.seats):
-            outlook[seat] += chance * (t.after[1, seat] - outlook[seat])
 
 
 @kernel
@@ -492,11 +482,11 @@ def carry(t, giver, receiver, kinds):
 
 @kernel
 def try_move(t, giver, receiver, kind):
-    """Write into t.after[0] what a kind promises once its group has moved."""
+    """Write into t.after what a kind promises once its group has moved."""
     moved = t.tiles[giver, kind]
     t.tiles[giver, kind] = 0
     t.tiles[receiver, kind] += moved
-    write_outlook(t, kind, t.after[0])
+    write_outlook(t, kind, t.after)
     t.tiles[giver, kind] = moved
     t.tiles[receiver, kind] -= moved
 
@@ -506,8 +496,8 @@ def change_for(t, seat, kind):
     """Return what the move just tried changes for a player: its own outlook less the mean of the others'."""
     total = 0.0
     for other in range(t.seats):
-        total += t.after[0, other] - t.outlook[kind, other]
-    own = t.after[0, seat] - t.outlook[kind, seat]
+        total += t.after[other] - t.outlook[kind, other]
+    own = t.after[seat] - t.outlook[kind, seat]
     return own - t.others * (total - own) / (t.players - 1)
 
 
@@ -520,7 +510,7 @@ def tile_ahead(t):
         if unseen > 0:
             t.tiles[0, kind] += 1
             t.unseen[kind] -= 1
-            write_outlook(t, kind, t.after[0])
+            write_outlook(t, kind, t.after)
             t.unseen[kind] += 1
             t.tiles[0, kind] -= 1
             gain += unseen * change_for(t, 0, kind)
@@ -554,11 +544,12 @@ def price_ahead(t, seat, owner, responder, kinds, priced, gains):
 
 
 @kernel
-def find_demands(t, seat, count, rivalled, values, chosen, gains, found):
-    """Find the best demands of a player by what they change for it after the reply; return what the best does to the observer.
+def find_demands(t, seat, count, joined, values, chosen, gains, found):
+    """Find the best demands of a player by what they change for it after the reply; return what the best does to the
+    observer.
 
     found [count, 4], best first: GAIN, OWNER, the kind ASKED and the groups GIVEN, bits; entries with a gain of 0 are none.
-    rivalled: only demands for kinds of which the player has tiles.
+    joined: only demands for kinds of which the player has tiles.
     """
     for place in range(count):
         found[place, GAIN] = 0.0
@@ -580,7 +571,7 @@ def find_demands(t, seat, count, rivalled, values, chosen, gains, found):
         priced = 0
         for kind in range(NUM_KINDS):
             there = t.tiles[owner, kind]
-            if there == 0 or there == TILES_OF_KIND[kind] or (rivalled and t.tiles[seat, kind] == 0):
+            if there == 0 or there == TILES_OF_KIND[kind] or (joined and t.tiles[seat, kind] == 0):
                 continue
             value = VALUE_OF_SIZE[there]
             if not t.sly and t.worth[seat] - values[kind] < value:
@@ -796,7 +787,7 @@ BOTS = registry.register(
         meanings=(
             "any legal action",
             "the best change of standing at once, after the best reply",
-            "the best outlook after the reply, the draw and the opponents' next demands",
+            "the best outlook after the reply and the opponents' next demands",
         ),
         options={"extra": "always, never or hint"},
         read_options=read_options,

@@ -77,3 +77,26 @@ def test_a_maker_of_ones_own(monkeypatch):
     agent = make_agent("toss:first", Toss())
     assert agent.act(None, np.array([[False, True]]), None) == [1]
     assert registry.list_agents(Toss())["first"] == "the first legal action"
+
+
+@pytest.mark.parametrize("game_id", ["sting-v0", "stingy-v0"])
+def test_shipped_policies_load_by_name_and_play_legally(game_id):
+    from tabletop.registry import make
+
+    game = make(game_id, num_players=3)
+    assert "ppo" in registry.shipped(game_id)
+    states = game.new_states(32)
+    game.reset(states, 5)
+    masks = game.legal_action_mask(states)
+    for spec in ("ppo", f"{registry.family(game_id)}:ppo", "ppo:best=yes"):
+        actions = make_agent(spec, game).act(game.observe(states), masks, np.arange(32, dtype=np.uint64))
+        assert masks[np.arange(32), actions].all()
+    with pytest.raises(ValueError, match="best=yes or best=no"):
+        make_agent("ppo:draw=2", game)
+
+
+def test_shipped_policies_are_small_and_have_cards():
+    for folder in registry.WEIGHTS.glob("*/*"):
+        assert sum(path.stat().st_size for path in folder.iterdir()) < 5_000_000
+        assert (folder / "MODEL_CARD.md").exists()
+        assert (folder / "policy.json").exists()

@@ -63,7 +63,7 @@ OWN_RULE, ALWAYS, NEVER, HINT = 0, 1, 2, 3
 
 LARGEST_VALUE = int(VALUE_OF_SIZE.max())
 SIZES = len(VALUE_OF_SIZE)
-OUT_OF_REACH = -1e9
+OUT_OF_REACH = -np.inf
 
 # Greedy's view of unfinished groups. Found by play against each other; the optimum is flat.
 STEEPNESS = 1.5  # n of N tiles are worth the points times (n/N) to this power
@@ -220,27 +220,48 @@ def one_tile(o):
 def most_for_each_total(kinds, values, gains, room, most, chosen):
     """Write for each total 0..room the most that groups of exactly that total gain, and which these are, as bits.
 
-    kinds: bits; values int64 [K], gains float64 [K]. most[room + 1], chosen[room + 1]: the same for any larger total.
+    kinds: bits; values int64 [K], gains float64 [K]; most float64 and chosen int64, [room + 1] at least.
     """
-    for total in range(room + 2):
+    for total in range(room + 1):
         most[total] = OUT_OF_REACH
-        chosen[total] = 0
-    most[0] = 0.0
+    most[0], chosen[0] = 0.0, 0
+    reach = 0  # the largest total so far
     while kinds:
         kind = lowest(kinds)
         kinds &= kinds - 1
         value = values[kind]
-        gain = gains[kind]
-        for total in range(room + 1, -1, -1):
-            if most[total] > OUT_OF_REACH:
-                after = min(room + 1, total + value)
-                if after == total:
-                    if gain > 0.0:
-                        most[total] += gain
-                        chosen[total] |= 1 << kind
-                elif most[total] + gain > most[after]:
-                    most[after] = most[total] + gain
-                    chosen[after] = chosen[total] | (1 << kind)
+        for total in range(min(reach, room - value), -1, -1):
+            gain = most[total] + gains[kind]
+            if gain > most[total + value]:
+                most[total + value] = gain
+                chosen[total + value] = chosen[total] | (1 << kind)
+        reach = min(room, reach + value)
+
+
+@kernel
+def most_above(kinds, values, gains, room, most, chosen):
+    """Return the groups of a total above `room` that gain most, as bits, 0 if there are none; most and chosen are scratch.
+
+    As `most_for_each_total`, all larger totals being one, room + 1.
+    """
+    over = room + 1
+    for total in range(over + 1):
+        most[total] = OUT_OF_REACH
+        chosen[total] = 0
+    most[0] = 0.0
+    reach = 0
+    while kinds:
+        kind = lowest(kinds)
+        kinds &= kinds - 1
+        value = values[kind]
+        for total in range(min(reach, room), -1, -1):
+            gain = most[total] + gains[kind]
+            after = min(over, total + value)
+            if gain > most[after]:
+                most[after] = gain
+                chosen[after] = chosen[total] | (1 << kind)
+        reach = min(over, reach + value)
+    return chosen[over]
 
 
 @kernel
@@ -289,41 +310,60 @@ def swap(rule, o, legal):
         if rule == ALWAYS:
             return NO_SWAP
         best_gain = one_tile(o)
-    values = np.empty(NUM_KINDS, np.int64)
-    smaller = np.empty(SIZES, np.int64)
-    chosen = np.empty(LARGEST_VALUE + 2, np.int64)
-    gains = np.empty((3, NUM_KINDS + 2))
-    write_sizes(o, 0, smaller)
-    own = smaller[SIZES - 1]
-    for kind in range(NUM_KINDS):
-        values[kind] = o.values[0, kind]
+    asked = np.empty(NUM_DEMAND, np.int64)  # demands that gain more than that before the reply
+    hopes = np.empty(NUM_DEMAND)  # and how much
+    count = 0
     for owner in range(1, seats):
-        demands = section(legal, DEMAND + (owner - 1) * NUM_KINDS, NUM_KINDS)
-        responder = 3 - owner if owner == ghost else owner
-        priced = 0
+        start = DEMAND + (owner - 1) * NUM_KINDS
+        demands = section(legal, start, NUM_KINDS)
         while demands:
             kind = lowest(demands)
             demands &= demands - 1
-            gain, _ = move(o, players, ghost, owner, 0, kind, 0, responder)
-            if gain <= best_gain:  # a reply never makes it better
-                continue
-            value = np.int64(o.values[owner, kind])
-            others = own & ~(1 << kind)
-            fitting = others & smaller[o.displays[owner, kind]]
-            priced = price(o, players, ghost, owner, responder, fitting, priced, gains)
-            most_for_each_total(fitting, values, gains[1], value, gains[2], chosen)
-            total = best_within(value, gains[2])
-            given = chosen[total]
-            if o.options[0] == 0 and gains[2, value] == OUT_OF_REACH:
-                taken = gains[2, total]
-                priced = price(o, players, ghost, owner, responder, others, priced, gains)
-                most_for_each_total(others, values, gains[0], value, gains[2], chosen)
-                if gains[2, value + 1] > OUT_OF_REACH and total_of(chosen[value + 1], gains[1]) > taken:
-                    given = chosen[value + 1]
-            gain += total_of(given, gains[0])
-            if gain > best_gain:
-                best, best_gain = DEMAND + (owner - 1) * NUM_KINDS + kind, gain
-    return best
+            hope, _ = move(o, players, ghost, owner, 0, kind, 0, 0)
+            if hope > best_gain:
+                asked[count] = start + kind
+                hopes[count] = hope
+                count += 1
+    if count == 0:
+        return best
+    values = np.empty(NUM_KINDS, np.int64)
+    smaller = np.empty(SIZES, np.int64)
+    chosen = np.empty(LARGEST_VALUE + 2, np.int64)
+    most = np.empty(LARGEST_VALUE + 2)
+    gains = np.empty((seats, 2, NUM_KINDS))
+    priced = np.zeros(seats, np.int64)
+    write_sizes(o, 0, smaller)
+    for kind in range(NUM_KINDS):
+        values[kind] = o.values[0, kind]
+    while True:
+        top = 0
+        for i in range(1, count):
+            if hopes[i] > hopes[top]:
+                top = i
+        if hopes[top] <= best_gain:  # a reply never makes it better
+            return best
+        gain = hopes[top]
+        hopes[top] = OUT_OF_REACH
+        owner = (asked[top] - DEMAND) // NUM_KINDS + 1
+        kind = (asked[top] - DEMAND) % NUM_KINDS
+        responder = 3 - owner if owner == ghost else owner
+        here = gains[owner]
+        value = np.int64(o.values[owner, kind])
+        others = smaller[SIZES - 1] & ~(1 << kind)
+        fitting = others & smaller[o.displays[owner, kind]]
+        priced[owner] = price(o, players, ghost, owner, responder, fitting, priced[owner], here)
+        most_for_each_total(fitting, values, here[1], value, most, chosen)
+        total = best_within(value, most)
+        given = chosen[total]
+        if o.options[0] == 0 and most[value] == OUT_OF_REACH:
+            taken = most[total]
+            priced[owner] = price(o, players, ghost, owner, responder, others, priced[owner], here)
+            paid = most_above(others, values, here[0], value, most, chosen)
+            if paid and total_of(paid, here[1]) > taken:
+                given = paid
+        gain += total_of(given, here[0])
+        if gain > best_gain:
+            best, best_gain = asked[top], gain
 
 
 @kernel
@@ -590,9 +630,9 @@ def find_demands(t, seat, count, joined, values, chosen, gains, found):
             if not t.sly and gains[MOST, value] == OUT_OF_REACH:
                 taken = gains[MOST, total]
                 priced = price_ahead(t, seat, owner, responder, others, priced, gains)
-                most_for_each_total(others, values, gains[TO_DEMANDER], value, gains[MOST], chosen)
-                if gains[MOST, value + 1] > OUT_OF_REACH and total_of(chosen[value + 1], gains[TO_RESPONDER]) > taken:
-                    given = chosen[value + 1]
+                paid = most_above(others, values, gains[TO_DEMANDER], value, gains[MOST], chosen)
+                if paid and total_of(paid, gains[TO_RESPONDER]) > taken:
+                    given = paid
             gain += total_of(given, gains[TO_DEMANDER])
             if gain <= found[count - 1, GAIN]:
                 continue
@@ -702,13 +742,16 @@ def respond_or_give(bot, gives, o, legal):
         for kind in range(NUM_KINDS):
             if o.undecided[kind]:
                 gains[0, kind], gains[1, kind] = move(o, players, ghost, demander, owner, kind, demander, responder)
-    most_for_each_total(groups, values, gains[0 if gives else 1], room, gains[2], chosen)
-    total = room + 1 if gives else best_within(room, gains[2])
+    if gives:
+        taken = most_above(groups, values, gains[0], room, gains[2], chosen)
+        return GROUP + lowest(taken)
+    most_for_each_total(groups, values, gains[1], room, gains[2], chosen)
+    total = best_within(room, gains[2])
     taken = chosen[total]
     if bits.contains(legal, PAY):
         gain = gains[2, total]
-        most_for_each_total(groups, values, gains[0], room, gains[2], chosen)
-        if gains[2, room + 1] > OUT_OF_REACH and total_of(chosen[room + 1], gains[1]) > gain:
+        paid = most_above(groups, values, gains[0], room, gains[2], chosen)
+        if paid and total_of(paid, gains[1]) > gain:
             return PAY
     return GROUP + lowest(taken) if taken else STOP
 

@@ -69,8 +69,8 @@ OUT_OF_REACH = -np.inf
 STEEPNESS = 1.5  # n of N tiles are worth the points times (n/N) to this power
 LATE = 0.05  # times this once the pool is empty
 
-# Lookahead's view of them, found in the same way: with 3 players and more, and with the ghost. In a game with the ghost
-# time presses less, since everything there can be had.
+# Lookahead's view of them, found in the same way: as a rule, and in a loose game, with the ghost or under Captain Sly,
+# where nearly everything can be had and time presses less.
 STRENGTH = (1.36, 2.38)  # n tiles count n to this power in the contest for a kind
 POOL_TILE = (1.5, 3.18)  # what a tile in the pool counts there
 GHOST_PART = (1.0, 0.47)  # the ghost's tiles count this much of a player's
@@ -392,7 +392,7 @@ class Table(NamedTuple):
     last: bool  # the pool is empty then
     pool: int
     sly: bool  # every demand is legal (G22)
-    others: float  # weight of the others' outlook
+    loose: int  # 1 in a loose game, which column of the weights above holds
     unseen: Array  # int64 [K], tiles in the pool
     tiles: Array  # int64 [P, K], in each display; all of a kind if it is complete
     worth: Array  # int64 [P], value of each display
@@ -407,14 +407,14 @@ STRENGTH_OF, GROUPS_LEFT, TILES_LEFT, PLAIN_OF, FACTORS = 0, 1, 2, 3, 4
 
 
 @kernel
-def write_factors(rounds, game, factors):
+def write_factors(rounds, loose, factors):
     """Write by number of tiles: what they count, what that many groups or tiles to be collected leave, the plain part."""
-    left = (rounds + 1.0) / (rounds + 1.0 + HASTE[game])
+    left = (rounds + 1.0) / (rounds + 1.0 + HASTE[loose])
     for i in range(SIZES):
-        factors[STRENGTH_OF, i] = i ** STRENGTH[game]
+        factors[STRENGTH_OF, i] = i ** STRENGTH[loose]
         factors[GROUPS_LEFT, i] = left**i
         factors[TILES_LEFT, i] = left ** (TILE_STEP * i)
-        factors[PLAIN_OF, i] = i ** PLAIN_STEEPNESS[game]
+        factors[PLAIN_OF, i] = i ** PLAIN_STEEPNESS[loose]
 
 
 @kernel
@@ -425,7 +425,7 @@ def survey(o):
     drawer = place_of(o.turn_player, o.turn_player.shape[0])
     pool = np.int64(o.pool_size)
     draws = min(pool, regular_number(seats))
-    game = 1 if players < seats else 0
+    loose = 1 if players < seats or o.options[0] else 0
     t = Table(
         players,
         seats,
@@ -436,7 +436,7 @@ def survey(o):
         pool == draws,
         pool,
         o.options[0] != 0,
-        OTHERS[game],
+        loose,
         np.zeros(NUM_KINDS, np.int64),
         np.zeros((MAX_PLAYERS, NUM_KINDS), np.int64),
         np.zeros(MAX_PLAYERS, np.int64),
@@ -446,7 +446,7 @@ def survey(o):
         np.zeros(MAX_PLAYERS),
         np.zeros(SIZES, np.int64),
     )
-    write_factors((pool - draws) / (seats * regular_number(seats)), game, t.factors)
+    write_factors((pool - draws) / (seats * regular_number(seats)), loose, t.factors)
     for kind in range(NUM_KINDS):
         t.unseen[kind] = o.unseen[kind]
         for seat in range(seats):
@@ -474,14 +474,13 @@ def weigh(t):
 def write_hopes(t, kind, unseen, hopes):
     """Write what a kind promises each player in points, `unseen` tiles of it being in the pool, into hopes [P]."""
     size = TILES_OF_KIND[kind]
-    game = 1 if t.ghost != NOTHING else 0
     holders = 0
-    contest = POOL_TILE[game] * unseen
+    contest = POOL_TILE[t.loose] * unseen
     for seat in range(t.seats):
         here = t.tiles[seat, kind]
         if here > 0:
             holders += 1
-            contest += t.factors[STRENGTH_OF, here] * (GHOST_PART[game] if seat == t.ghost else 1.0)
+            contest += t.factors[STRENGTH_OF, here] * (GHOST_PART[t.loose] if seat == t.ghost else 1.0)
     for seat in range(t.seats):
         own = t.tiles[seat, kind]
         hopes[seat] = 0.0
@@ -495,7 +494,7 @@ def write_hopes(t, kind, unseen, hopes):
             part = t.factors[STRENGTH_OF, own] / contest
             part *= t.factors[GROUPS_LEFT, holders - 1] * t.factors[TILES_LEFT, unseen]
             plain = t.factors[PLAIN_OF, own] / t.factors[PLAIN_OF, size]
-            hopes[seat] = t.points[seat, kind] * (part + PLAIN[game] * (plain - part))
+            hopes[seat] = t.points[seat, kind] * (part + PLAIN[t.loose] * (plain - part))
 
 
 @kernel
@@ -538,7 +537,7 @@ def change_for(t, seat, kind):
     for other in range(t.seats):
         total += t.after[other] - t.outlook[kind, other]
     own = t.after[seat] - t.outlook[kind, seat]
-    return own - t.others * (total - own) / (t.players - 1)
+    return own - OTHERS[t.loose] * (total - own) / (t.players - 1)
 
 
 @kernel
@@ -675,7 +674,7 @@ def swap_ahead(rule, o):
     if found[0, GAIN] == 0.0:
         return NO_SWAP
     found[CANDIDATES, GAIN] = tile_ahead(t) if awaits and rule == OWN_RULE else 0.0
-    weight = NEXT_TURNS[1 if t.ghost != NOTHING else 0]
+    weight = NEXT_TURNS[t.loose]
     best, best_gain = NO_SWAP, OUT_OF_REACH
     for place in range(CANDIDATES + 1):  # the last is no swap
         swaps = place < CANDIDATES

@@ -777,7 +777,7 @@ def make_app(typer: ModuleType) -> Any:
     def train(ctx: typer.Context) -> None:  # type: ignore[name-defined]
         call_main("training.train", ctx.args, "train")
 
-    @app.command(help="Train a small agent, benchmark it and the shipped one, compare the draw rules.", context_settings=passed_on)
+    @app.command(help="Train a small agent, benchmark it, compare the draw rules.", context_settings=passed_on)
     def demo(ctx: typer.Context) -> None:  # type: ignore[name-defined]
         call_main("training.demo", ctx.args, "arena")
 

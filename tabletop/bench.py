@@ -22,8 +22,10 @@ from typing import Any
 import numba
 import numpy as np
 
-from tabletop.game import BatchGame, shard
+from tabletop.game import BatchGame
 from tabletop.seeding import CHOICE, spread
+from tabletop.selfplay import UniformOpponent
+from tabletop.threads import shard
 
 LANES = 1024
 Chunk = Callable[[], int]  # play on for a while and return how many decisions were made
@@ -123,13 +125,14 @@ def aec(env: Any, seed: int = 0) -> Chunk:
 
 def vec_env(env: Any, seed: int = 0) -> Chunk:
     """Return a chunk of play on a Stable-Baselines3 VecEnv: `action_masks`, choose, `step`; its own decisions count."""
-    rng = np.random.default_rng(seed)
+    chooser = UniformOpponent(env.game)
+    keys = np.random.default_rng(seed).integers(0, 2**63, (8, env.num_envs)).astype(np.uint64)
     env.reset()
 
     def play() -> int:
-        for _ in range(8):
+        for luck in keys:
             masks = np.stack(env.env_method("action_masks"))
-            env.step((masks * (1.0 - rng.random(masks.shape))).argmax(axis=1))
+            env.step(chooser.act(masks, masks, luck))
         return 8 * int(env.num_envs)
 
     return play

@@ -13,7 +13,6 @@ import hashlib
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -22,8 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabletop import loops, seeding
-from tabletop.jit import COMPILED, bind
+from tabletop.jit import bind
 from tabletop.state import NO_PLAYER, ObservationField
+from tabletop.threads import shard
 
 Array = NDArray[Any]
 
@@ -517,19 +517,3 @@ def raw_bytes(records: Array) -> Array:
 def flat(observation: Array) -> Array:
     """Return observation records [B] as int8 [B, D], the same memory."""
     return raw_bytes(observation)
-
-
-_POOLS: dict[int, ThreadPoolExecutor] = {}
-
-
-def shard(num_threads: int, size: int, work: Callable[[slice], Any]) -> None:
-    """Run `work` on slices of 0..size-1, in threads when more than one is asked for and the kernels are compiled."""
-    if num_threads <= 1 or size < 2 or not COMPILED:
-        work(slice(0, size))
-        return
-    if num_threads not in _POOLS:
-        _POOLS[num_threads] = ThreadPoolExecutor(num_threads)
-    pool = _POOLS[num_threads]
-    edges = [size * i // num_threads for i in range(num_threads + 1)]
-    for done in [pool.submit(work, slice(a, b)) for a, b in zip(edges, edges[1:], strict=False)]:
-        done.result()

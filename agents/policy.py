@@ -5,6 +5,10 @@ A policy is a folder: `policy.json` says which game, configuration, observation 
 
 The network: fields of rows (piles) are embedded row by row with shared weights and summed; that and everything else, the
 legal actions too, goes through two dense layers; an action that stands for a row is scored by that row's embedding.
+
+A network may have *advisors*, compiled bots: what each would do is an input, and adds to that action's score as much as
+the network trusts the advisor here. It then begins as its advisor and learns when to differ, as in residual policy
+learning (Silver et al., 2018; Johannink et al., 2019).
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.registry import make_agent
 from tabletop.game import BatchGame, GameSpec, raw_bytes
 from tabletop.seeding import uniform_lanes
 
@@ -46,26 +51,30 @@ class NetworkShape:
     rows: tuple[int, int, int, int] | None
     hidden: int
     row_width: int
+    advisors: tuple[str, ...] = ()  # names of bots
 
     @property
     def num_inputs(self) -> int:
-        """Length of the dense input: the parts of the observation and the mask."""
-        return sum(stop - start for start, stop in self.dense) + self.num_actions
+        """Length of the dense input: the parts of the observation, the mask, each advisor's action."""
+        return sum(stop - start for start, stop in self.dense) + self.num_actions * (1 + len(self.advisors))
 
 
-def network_shape(spec: GameSpec, hidden: int = 256, row_width: int = 64) -> NetworkShape:
+def network_shape(
+    spec: GameSpec, hidden: int = 256, row_width: int = 64, advisors: tuple[str, ...] = ()
+) -> NetworkShape:
     """Return the shape of a network for a game; at most one field of rows."""
     slices = spec.observation_slices()
     sets = [field for field in spec.observation_fields if field.row_actions is not None]
     if len(sets) > 1:
         raise ValueError(f"{spec.name} has {len(sets)} fields of rows; the network takes one")
     if not sets:
-        return NetworkShape(spec.observation_size, spec.num_actions, ((0, spec.observation_size),), None, hidden, 0)
+        whole = ((0, spec.observation_size),)
+        return NetworkShape(spec.observation_size, spec.num_actions, whole, None, hidden, 0, advisors)
     field = sets[0]
     place = slices[field.name]
     dense = tuple((a, b) for a, b in ((0, place.start), (place.stop, spec.observation_size)) if b > a)
     rows = (place.start, field.shape[0], field.shape[1], int(field.row_actions))  # type: ignore[arg-type]
-    return NetworkShape(spec.observation_size, spec.num_actions, dense, rows, hidden, row_width)
+    return NetworkShape(spec.observation_size, spec.num_actions, dense, rows, hidden, row_width, advisors)
 
 
 def observation_scale(spec: GameSpec) -> Array:
@@ -76,19 +85,42 @@ def observation_scale(spec: GameSpec) -> Array:
     return scale
 
 
+class Advisors:
+    """The bots whose advice a network takes, and what they would do."""
+
+    def __init__(self, game: BatchGame, names: tuple[str, ...]) -> None:
+        self.agents = tuple(make_agent(name, game) for name in names)
+        self.observation_dtype = game.spec.observation_dtype
+
+    def advise(self, observations: Array, masks: Array) -> Array:
+        """Return each advisor's action: int64 [B, K]. observations int8 [B, D], masks bool [B, A]."""
+        advice = np.empty((len(observations), len(self.agents)), np.int64)
+        records = np.ascontiguousarray(observations).view(self.observation_dtype).reshape(-1)
+        keys = np.zeros(len(records), np.uint64)  # the same position, the same advice
+        for k, agent in enumerate(self.agents):
+            advice[:, k] = agent.act(records, masks, keys)
+        return advice
+
+
 class PolicyNetwork:
     """The forward pass in numpy. `training.network.TorchNetwork` is the same in torch."""
 
-    def __init__(self, shape: NetworkShape, scale: Array, weights: Mapping[str, Array]) -> None:
+    def __init__(self, shape: NetworkShape, scale: Array, weights: Mapping[str, Array], advisors: Advisors) -> None:
         self.shape = shape
         self.scale = scale
+        self.advisors = advisors
         self.weights = {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in weights.items()}
 
     def logits(self, observations: Array, masks: Array) -> Array:
         """Return the scores of all actions, legal or not: float32 [B, A]. observations int8 [B, D], masks bool [B, A]."""
         w, shape = self.weights, self.shape
         dense = [observations[:, a:b].astype(np.float32) * self.scale[a:b] for a, b in shape.dense]
-        hidden = np.concatenate([*dense, masks.astype(np.float32)], axis=1) @ w["input.weight"] + w["input.bias"]
+        lanes, advice = np.arange(len(observations)), self.advisors.advise(observations, masks)
+        advised = np.zeros((len(observations), advice.shape[1], shape.num_actions), np.float32)
+        for k in range(advice.shape[1]):
+            advised[lanes, k, advice[:, k]] = 1.0
+        inputs = [*dense, masks.astype(np.float32), advised.reshape(len(observations), -1)]
+        hidden = np.concatenate(inputs, axis=1) @ w["input.weight"] + w["input.bias"]
         if shape.rows is not None:
             start, count, columns, first = shape.rows
             rows = observations[:, start : start + count * columns].reshape(-1, columns)
@@ -106,6 +138,9 @@ class PolicyNetwork:
         if shape.rows is not None and first >= 0:
             query = hidden @ w["query.weight"].T
             logits[:, first : first + count] += np.einsum("blr,br->bl", table, query)
+        if advice.shape[1]:
+            trust = hidden @ w["advice.weight"].T + w["advice.bias"]
+            logits += np.einsum("bka,bk->ba", advised, trust)
         return np.asarray(logits, np.float32)
 
 
@@ -157,7 +192,7 @@ def describe(game: BatchGame, shape: NetworkShape, training: Mapping[str, Any]) 
         "game": game.spec.name,
         "config": game.config.to_dict(),
         "observation_digest": game.spec.observation_digest,
-        "network": {"hidden": shape.hidden, "row_width": shape.row_width},
+        "network": {"hidden": shape.hidden, "row_width": shape.row_width, "advisors": list(shape.advisors)},
         "training": dict(training),
     }
 
@@ -179,14 +214,22 @@ def load(path: str | Path, game: BatchGame, greedy: bool = False, name: str | No
     folder = Path(path)
     description = read_description(folder)
     check_fits(description, game, folder)
-    network = description["network"]
-    shape = network_shape(game.spec, int(network["hidden"]), int(network["row_width"]))
+    shape = read_shape(description, game)
     weights = read_weights(folder)
     for key, wanted in weight_shapes(shape).items():
         got = weights[key].shape if key in weights else None
         if got != wanted:
             raise PolicyError(f"{folder}: weight {key} has shape {got}, the network needs {wanted}")
-    return PolicyAgent(name or folder.name, PolicyNetwork(shape, observation_scale(game.spec), weights), greedy)
+    advisors = Advisors(game, shape.advisors)
+    network = PolicyNetwork(shape, observation_scale(game.spec), weights, advisors)
+    return PolicyAgent(name or folder.name, network, greedy)
+
+
+def read_shape(description: Mapping[str, Any], game: BatchGame) -> NetworkShape:
+    """Return the shape of the network that `policy.json` describes."""
+    network = description["network"]
+    advisors = tuple(network.get("advisors", ()))
+    return network_shape(game.spec, int(network["hidden"]), int(network["row_width"]), advisors)
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -245,6 +288,9 @@ def weight_shapes(shape: NetworkShape) -> dict[str, tuple[int, ...]]:
         "value.weight": (1, h),
         "value.bias": (1,),
     }
+    if shape.advisors:
+        shapes["advice.weight"] = (len(shape.advisors), h)
+        shapes["advice.bias"] = (len(shape.advisors),)
     if shape.rows is not None:
         shapes["row.weight"] = (shape.row_width, shape.rows[2])
         shapes["row.bias"] = (shape.row_width,)

@@ -2,9 +2,10 @@
 
 A label is the mean further return of each action over `worlds` dealings of what the player can't know, a bot playing all
 seats on (`agents.search`). Positions come from games in which the bot, the rollouts' best action and now and then chance
-move. The policy then learns the target  prior(a) exp(value(a) / temperature),  normalized: the regularized improvement of
-its own prior (Grill et al., 2020, "Monte-Carlo tree search as regularized policy optimization"), which leaves alone
-what the labels are too noisy to tell. Shards of labels are written one by one, so that labelling survives a stop:
+move. The policy then maximizes the expected value of its choice over all legal actions, held near its prior by a little
+Kullback-Leibler divergence: a policy gradient without the noise of which action was taken and what came after it
+(Ciosek and Whiteson, 2018, "Expected policy gradients"). Shards of labels are written one by one, so that labelling
+survives a stop:
 
     python -m training.distill --game sting --players 2 --labels 200000 --init runs/sting/best --out runs/distilled
 """
@@ -12,12 +13,14 @@ what the labels are too noisy to tell. Shards of labels are written one by one, 
 from __future__ import annotations
 
 import argparse
+import copy
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +35,7 @@ from agents.search import rollouts
 from tabletop.game import BatchGame, flat
 from tabletop.registry import make
 from tabletop.seeding import spread
-from training.network import TorchNetwork, log_probabilities
+from training.network import TorchNetwork, log_probabilities, make_network
 from training.train import game_id, read_option
 
 Array = NDArray[Any]
@@ -52,6 +55,11 @@ class Labels:
 
     def __len__(self) -> int:
         return len(self.observations)
+
+    @cached_property
+    def outcomes(self) -> Array:
+        """The mean value of the legal actions, float32 [M]: about what the position is worth."""
+        return np.asarray(self.values.sum(axis=1) / self.masks.sum(axis=1), np.float32)
 
 
 def label_shard(game: BatchGame, bot: CompiledBot, players: tuple[int, ...], worlds: int, seed: int) -> Labels:
@@ -134,17 +142,14 @@ class Gain:
 
 
 def learn(
-    network: TorchNetwork,
-    train: Labels,
-    test: Labels,
-    *,
-    temperature: float,
-    epochs: int,
-    learning_rate: float,
-    seed: int = 0,
+    network: TorchNetwork, train: Labels, test: Labels, *, kl: float, epochs: int, learning_rate: float, seed: int = 0
 ) -> Gain:
-    """Move `network` towards its improvement by the labels, in place."""
-    prior = [scores for scores, _, _ in score_all(network, train)]
+    """Raise the expected value of the choices of `network` by the labels, in place.
+
+    The loss is  -sum_a pi(a) value(a) + kl KL(pi || prior): linear in the labels, so that their noise does not bias it
+    as a softmax over noisy values would.
+    """
+    prior = copy.deepcopy(network)
     before, best = expected_value(network, test)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     generator = torch.Generator().manual_seed(seed)
@@ -156,14 +161,15 @@ def learn(
             ids = batch.numpy()
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate * max(0.05, 1 - done / steps)
-            scores, values = network(positions, ids)
-            padded = legal_values(train, ids, scores.shape[1])
-            target = torch.stack(
-                [torch.nn.functional.pad(prior[i], (0, scores.shape[1] - len(prior[i])), value=-1e4) for i in ids]
-            )
-            target = torch.softmax(target + padded / temperature, dim=1)
-            outcome = (target * padded).sum(1)
-            loss = -(target * log_probabilities(scores)).sum(1).mean() + 0.5 * (values - outcome).square().mean()
+            scores, outcome = network(positions, ids)
+            values = legal_values(train, ids, scores.shape[1])
+            log_probs = log_probabilities(scores)
+            with torch.no_grad():
+                prior_log_probs = log_probabilities(prior(positions, ids)[0])
+            probs = log_probs.exp()
+            divergence = (probs * (log_probs - prior_log_probs)).sum(1)
+            reached = torch.from_numpy(train.outcomes[ids])
+            loss = (kl * divergence - (probs * values).sum(1)).mean() + 0.1 * (outcome - reached).square().mean()
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -222,9 +228,9 @@ def main(arguments: list[str] | None = None) -> None:
     reader.add_argument("--seed", type=int, default=1)
     reader.add_argument("--init", required=True, help="folder of the policy to improve")
     reader.add_argument("--out", type=Path, required=True, help="labels go to OUT/labels, the policy to OUT/best")
-    reader.add_argument("--temperature", type=float, default=0.15, help="difference in value that counts e-fold")
-    reader.add_argument("--epochs", type=int, default=3)
-    reader.add_argument("--learning-rate", type=float, default=3e-4)
+    reader.add_argument("--kl", type=float, default=0.005, help="weight of the divergence from the policy improved")
+    reader.add_argument("--epochs", type=int, default=4)
+    reader.add_argument("--learning-rate", type=float, default=1e-3)
     given = reader.parse_args(arguments)
     torch.set_num_threads(1)
     players = tuple(int(part) for part in given.players.split(","))
@@ -239,13 +245,10 @@ def main(arguments: list[str] | None = None) -> None:
     train, test = read_shards(paths[held_out:], game), read_shards(paths[:held_out], game)
     description = policies.read_description(Path(given.init))
     policies.check_fits(description, game, Path(given.init))
-    widths = description["network"]
-    shape = policies.network_shape(game.spec, widths["hidden"], widths["row_width"])
-    network = TorchNetwork(shape, policies.observation_scale(game.spec))
+    shape = policies.read_shape(description, game)
+    network = make_network(game, shape)
     network.load_state_dict({k: torch.from_numpy(v) for k, v in policies.read_weights(Path(given.init)).items()})
-    gain = learn(
-        network, train, test, temperature=given.temperature, epochs=given.epochs, learning_rate=given.learning_rate
-    )
+    gain = learn(network, train, test, kl=given.kl, epochs=given.epochs, learning_rate=given.learning_rate)
     story = {
         "distilled": vars(given) | {"out": str(given.out), "gain": vars(gain)},
         "before": description.get("training"),

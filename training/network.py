@@ -13,7 +13,8 @@ from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
-from agents.policy import ROW_SUM, NetworkShape
+from agents.policy import ROW_SUM, Advisors, NetworkShape, observation_scale
+from tabletop.game import BatchGame
 from training.sparse import (
     MASKED,
     InputLayer,
@@ -24,6 +25,8 @@ from training.sparse import (
     most_legal,
     read_positions,
 )
+
+TRUST = 5.0  # what the first advisor's action is scored above the others at first: chosen nine times of ten
 
 
 class Affine(nn.Module):
@@ -38,10 +41,11 @@ class Affine(nn.Module):
 class TorchNetwork(nn.Module):
     """Scores of the legal actions, and the value."""
 
-    def __init__(self, shape: NetworkShape, scale: np.ndarray) -> None:
+    def __init__(self, shape: NetworkShape, scale: np.ndarray, advisors: Advisors) -> None:
         super().__init__()
         self.shape = shape
         self.scale = np.asarray(scale, np.float32)
+        self.advisors = advisors
         self.input = Affine(shape.num_inputs, shape.hidden, bias=shape.hidden)
         self.hidden = nn.Linear(shape.hidden, shape.hidden)
         self.policy = Affine(shape.num_actions, shape.hidden, bias=shape.num_actions)
@@ -51,6 +55,11 @@ class TorchNetwork(nn.Module):
             self.pool = nn.Linear(shape.row_width, shape.hidden, bias=False)
             self.query = nn.Linear(shape.hidden, shape.row_width, bias=False)
             nn.init.zeros_(self.query.weight)
+        if shape.advisors:
+            self.advice = nn.Linear(shape.hidden, len(shape.advisors))
+            nn.init.zeros_(self.advice.weight)
+            nn.init.zeros_(self.advice.bias)
+            self.advice.bias.data[0] = TRUST
         nn.init.orthogonal_(self.input.weight, 2**0.5)
         nn.init.orthogonal_(self.hidden.weight, 2**0.5)
         nn.init.orthogonal_(self.policy.weight, 0.01)
@@ -60,7 +69,7 @@ class TorchNetwork(nn.Module):
 
     def read(self, observations: np.ndarray, masks: np.ndarray) -> Positions:
         """Return observations int8 [M, D] and masks bool [M, A] as the network takes them."""
-        return read_positions(self.shape, self.scale, observations, masks)
+        return read_positions(self.shape, self.scale, observations, masks, self.advisors.advise(observations, masks))
 
     def forward(self, positions: Positions, ids: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """Return scores [B, K] and values [B] of the positions `ids`, int64 [B]."""
@@ -78,6 +87,11 @@ class TorchNetwork(nn.Module):
             if len(asked):
                 own = (embedded[asked] * self.query(hidden)[owner[asked]]).sum(dim=1)
                 scores = scores.flatten().index_add(0, place[asked], own).view_as(scores)
+        if shape.advisors:
+            trust = self.advice(hidden)
+            for k in range(len(shape.advisors)):
+                places = places_of(positions, ids, positions.advice[ids, k])
+                scores = scores.scatter_add(1, places, trust[:, k : k + 1])
         return scores, self.value(hidden).squeeze(1)
 
     def _rows(self, positions: Positions, ids: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -94,6 +108,11 @@ class TorchNetwork(nn.Module):
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the weights as arrays, by the names `agents.policy` knows."""
         return {name: tensor.detach().numpy().copy() for name, tensor in self.state_dict().items()}
+
+
+def make_network(game: BatchGame, shape: NetworkShape) -> TorchNetwork:
+    """Return a fresh network for a game."""
+    return TorchNetwork(shape, observation_scale(game.spec), Advisors(game, shape.advisors))
 
 
 def places_of(positions: Positions, ids: np.ndarray, actions: np.ndarray) -> torch.Tensor:
@@ -139,14 +158,16 @@ class RowPolicy(MaskableActorCriticPolicy):
         lr_schedule: Any,
         shape: NetworkShape,
         scale: np.ndarray,
+        advisors: Advisors,
         **kwargs: Any,
     ) -> None:
         self.shape = shape
         self.input_scale = scale
+        self.advisors = advisors
         super().__init__(observation_space, action_space, lr_schedule, net_arch=[], **kwargs)
 
     def _build(self, lr_schedule: Any) -> None:
-        self.network = TorchNetwork(self.shape, self.input_scale)
+        self.network = TorchNetwork(self.shape, self.input_scale, self.advisors)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=lr_schedule(1), eps=1e-5)
 
     def _read(self, obs: torch.Tensor, action_masks: Any) -> tuple[Positions, np.ndarray]:

@@ -18,10 +18,11 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import FloatSchedule
 
-from agents.policy import PolicyAgent, PolicyNetwork, network_shape, observation_scale
+from agents.policy import Advisors, PolicyAgent, PolicyNetwork, network_shape, observation_scale
 from tabletop.game import BatchGame
 from training.network import RowPolicy, actions_at, entropy, log_probabilities, places_of, sample_places
 from training.selfplay import Rollout, SelfPlay
+from training.sparse import Positions, join_positions
 
 
 class SelfPlayPPO(MaskablePPO):
@@ -38,6 +39,7 @@ class SelfPlayPPO(MaskablePPO):
         *,
         hidden: int = 256,
         row_width: int = 64,
+        advisors: tuple[str, ...] = (),
         reward_scale: float = 5.0,
         n_steps: int = 64,
         batch_size: int = 2048,
@@ -47,13 +49,18 @@ class SelfPlayPPO(MaskablePPO):
         self.game = game
         self.selfplay = selfplay
         self.reward_scale = reward_scale
-        self.shape = network_shape(game.spec, hidden, row_width)
+        self.shape = network_shape(game.spec, hidden, row_width, advisors)
+        self.advisors = Advisors(game, advisors)
         super().__init__(
             RowPolicy,
             None,
             n_steps=n_steps,
             batch_size=batch_size,
-            policy_kwargs={"shape": self.shape, "scale": observation_scale(game.spec)},
+            policy_kwargs={
+                "shape": self.shape,
+                "scale": observation_scale(game.spec),
+                "advisors": self.advisors,
+            },
             seed=seed,
             device="cpu",
             _init_setup_model=False,
@@ -66,6 +73,7 @@ class SelfPlayPPO(MaskablePPO):
         self.set_logger(Logger(None, []))
         self._setup_model()
         self.rollout = Rollout.empty(n_steps, self.n_envs, game)
+        self.seen: list[Positions] = []  # the rollout's positions, step by step, as the network read them
         self.entropy_by_phase: dict[str, tuple[float, float]] = {}
 
     def _setup_model(self) -> None:
@@ -80,6 +88,7 @@ class SelfPlayPPO(MaskablePPO):
         """Sample actions of the learner: actions, log-probabilities, values, each [N]."""
         network = self.policy.network
         positions, ids = network.read(observations, masks), np.arange(len(observations))
+        self.seen.append(positions)
         scores, values = network(positions, ids)
         log_probs = log_probabilities(scores)
         places = sample_places(log_probs, self.generator)
@@ -89,6 +98,7 @@ class SelfPlayPPO(MaskablePPO):
     def iterate(self) -> dict[str, float]:
         """Collect one rollout and learn from it; return what happened, by name."""
         start = time.perf_counter()
+        self.seen = []
         decisions = self.selfplay.collect(self.rollout, self.act)
         collected = time.perf_counter()
         self.rollout.rewards *= self.reward_scale
@@ -105,8 +115,7 @@ class SelfPlayPPO(MaskablePPO):
         """Make `n_epochs` passes over the decisions of the rollout that have a known outcome."""
         rollout, network = self.rollout, self.policy.network
         chosen = np.flatnonzero(rollout.trained)
-        observations = rollout.observations.reshape(-1, rollout.observations.shape[2])
-        positions = network.read(observations, rollout.masks.reshape(len(observations), -1))
+        positions = join_positions(self.seen)
         sizes = torch.from_numpy(np.diff(positions.legal_start).astype(np.float32))
         places = places_of(positions, np.arange(len(positions)), rollout.actions.reshape(-1))
         old_log_probs = torch.from_numpy(rollout.log_probs.reshape(-1))
@@ -179,5 +188,7 @@ class SelfPlayPPO(MaskablePPO):
 
     def agent(self, name: str, greedy: bool = False) -> PolicyAgent:
         """Return the policy as it is now, as an agent."""
-        network = PolicyNetwork(self.shape, observation_scale(self.game.spec), self.policy.network.arrays())
+        network = PolicyNetwork(
+            self.shape, observation_scale(self.game.spec), self.policy.network.arrays(), self.advisors
+        )
         return PolicyAgent(name, network, greedy)

@@ -8,7 +8,8 @@ Letters: M positions, B of them in a batch, H hidden width, K the most legal act
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -34,18 +35,20 @@ class Positions:
     row_value: Array  # float32 [rows, C], scaled
     legal_start: Array  # int64 [M + 1]
     legal: Array  # int32, legal actions in ascending order
+    advice: Array  # int64 [M, K'], the action of each advisor
 
     def __len__(self) -> int:
         return len(self.input_start) - 1
 
 
-def read_positions(shape: NetworkShape, scale: Array, observations: Array, masks: Array) -> Positions:
-    """Return the lists of observations int8 [M, D] and masks bool [M, A]."""
+def read_positions(shape: NetworkShape, scale: Array, observations: Array, masks: Array, advice: Array) -> Positions:
+    """Return the lists of observations int8 [M, D] and masks bool [M, A], with each advisor's action int64 [M, K']."""
     dense = np.array(shape.dense, np.int64)
     rows = np.array(shape.rows if shape.rows is not None else (0, 0, 0, -1), np.int64)
     legal_bytes = masks.view(np.uint8)
     starts = np.zeros((3, len(observations) + 1), np.int64)
     count_lists(dense, rows, observations, legal_bytes, starts)
+    starts[0, 1:] += advice.shape[1]
     starts = np.cumsum(starts, axis=1)
     positions = Positions(
         input_start=starts[0],
@@ -56,9 +59,10 @@ def read_positions(shape: NetworkShape, scale: Array, observations: Array, masks
         row_value=np.empty((starts[1, -1], rows[2]), np.float32),
         legal_start=starts[2],
         legal=np.empty(starts[2, -1], np.int32),
+        advice=advice,
     )
     write_lists(
-        dense, rows, scale, observations, legal_bytes, positions.input_index, positions.input_value,
+        dense, rows, scale, observations, legal_bytes, advice, positions.input_index, positions.input_value,
         positions.row_slot, positions.row_value, positions.legal, positions.input_start, positions.row_start,
         positions.legal_start,
     )  # fmt: skip
@@ -91,7 +95,7 @@ def count_lists(dense, rows, observations, masks, starts):
 
 @entry
 def write_lists(
-    dense, rows, scale, observations, masks, input_index, input_value, row_slot, row_value, legal, input_start,
+    dense, rows, scale, observations, masks, advice, input_index, input_value, row_slot, row_value, legal, input_start,
     row_start, legal_start,
 ):  # fmt: skip
     """Fill the lists of all positions, in place."""
@@ -116,6 +120,10 @@ def write_lists(
                 k += 1
                 legal[j] = a
                 j += 1
+        for advisor in range(advice.shape[1]):
+            input_index[k] = offset + (1 + advisor) * masks.shape[1] + advice[m, advisor]
+            input_value[k] = 1.0
+            k += 1
         r = row_start[m]
         for row in range(count):
             base = first + row * columns
@@ -267,6 +275,19 @@ class LegalScores(torch.autograd.Function):
             p.legal_start, p.legal, ctx.ids, array(hidden), array(weight), array(gradient), d_hidden, d_weight, d_bias
         )
         return torch.from_numpy(d_hidden), torch.from_numpy(d_weight), torch.from_numpy(d_bias), None, None
+
+
+def join_positions(parts: Sequence[Positions]) -> Positions:
+    """Return several lots of positions as one, in their order."""
+    columns: dict[str, Array] = {}
+    for field in fields(Positions):
+        arrays = [getattr(part, field.name) for part in parts]
+        if field.name.endswith("_start"):
+            lengths = np.concatenate([np.diff(array) for array in arrays])
+            columns[field.name] = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        else:
+            columns[field.name] = np.concatenate(arrays)
+    return Positions(**columns)
 
 
 def array(tensor: torch.Tensor) -> Array:

@@ -50,9 +50,10 @@ class Settings:
     options: of the game, beside those that make it one unit of scoring (a round; GameSpec.unit_options).
     players: player counts, each as often as it is named. steps: the learner's decisions, imitation apart.
     bots: those that sit with the learner, by default all but `random`; teacher: the bot imitated first, for `imitation`
-    decisions (0: none). lanes and rollout: games side by side, and decisions of each between updates. entropy goes
-    linearly from `entropy` to `entropy_end`, the learning rate to a tenth. evaluate_every, snapshot_every,
-    checkpoint_every: decisions between. deals: of an evaluation. init: a policy to begin from.
+    decisions (0: none). advisors: bots whose advice the network takes (`agents.policy`). lanes and rollout: games side
+    by side, and decisions of each between updates. entropy goes linearly from `entropy` to `entropy_end`, the learning
+    rate to a tenth. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals: of an evaluation. init:
+    a policy to begin from.
     """
 
     game: str = "sting-v0"
@@ -71,6 +72,7 @@ class Settings:
     epochs: int = 3
     hidden: int = 256
     row_width: int = 64
+    advisors: tuple[str, ...] = ()
     learning_rate: float = 3e-4
     gae_lambda: float = 0.95
     clip: float = 0.2
@@ -133,6 +135,7 @@ def start(folder: Path, settings: Settings) -> Run:
         selfplay,
         hidden=settings.hidden,
         row_width=settings.row_width,
+        advisors=settings.advisors,
         reward_scale=settings.reward_scale,
         n_steps=settings.rollout,
         batch_size=settings.batch,

@@ -1,14 +1,17 @@
 """The network: torch and numpy agree, gradients are right, sampling is legal and follows the probabilities."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 import torch
 
 from agents.policy import PolicyNetwork, network_shape, observation_scale, sample, weight_shapes
+from agents.registry import make_agent
 from sting_env import StingGame
 from tabletop.game import flat
-from training.network import TorchNetwork, actions_at, entropy, log_probabilities, places_of, sample_places
-from training.sparse import MASKED
+from training.network import actions_at, entropy, log_probabilities, make_network, places_of, sample_places
+from training.sparse import MASKED, join_positions
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +26,12 @@ def positions():
     return game, flat(game.observe(states)), game.legal_action_mask(states)
 
 
-def make_network(game):
+ADVISORS = ((), ("greedy", "rulebook"))
+
+
+def random_network(game, advisors=()):
     torch.manual_seed(1)
-    network = TorchNetwork(network_shape(game.spec, 64, 16), observation_scale(game.spec))
+    network = make_network(game, network_shape(game.spec, 64, 16, advisors))
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.1)
     return network
@@ -35,7 +41,9 @@ def dense_scores(network, observations, masks):
     """Return the network's function written with dense torch layers: scores [B, A] and values [B]."""
     shape, weights = network.shape, dict(network.named_parameters())
     x = torch.from_numpy(observations).float() * torch.from_numpy(network.scale)
-    dense = torch.cat([*(x[:, a:b] for a, b in shape.dense), torch.from_numpy(masks).float()], 1)
+    advice = network.advisors.advise(observations, masks)
+    advised = [torch.nn.functional.one_hot(torch.from_numpy(k), shape.num_actions).float() for k in advice.T]
+    dense = torch.cat([*(x[:, a:b] for a, b in shape.dense), torch.from_numpy(masks).float(), *advised], 1)
     start, count, columns, first = shape.rows
     rows = x[:, start : start + count * columns].view(-1, count, columns)
     there = (rows != 0).any(2, keepdim=True)
@@ -46,12 +54,15 @@ def dense_scores(network, observations, masks):
     scores = hidden @ weights["policy.weight"].T + weights["policy.bias"]
     own = (embedded * (hidden @ weights["query.weight"].T)[:, None]).sum(2)
     scores = torch.cat([scores[:, :first], scores[:, first : first + count] + own, scores[:, first + count :]], 1)
+    for k, chosen in enumerate(advised):
+        scores = scores + chosen * (hidden @ weights["advice.weight"][k] + weights["advice.bias"][k])[:, None]
     return scores, (hidden @ weights["value.weight"].T + weights["value.bias"]).squeeze(1)
 
 
-def test_scores_on_lists_are_those_of_dense_layers(positions):
+@pytest.mark.parametrize("advisors", ADVISORS)
+def test_scores_on_lists_are_those_of_dense_layers(positions, advisors):
     game, observations, masks = positions
-    network = make_network(game)
+    network = random_network(game, advisors)
     scores, values = network(network.read(observations, masks), np.arange(64))
     expected, expected_values = dense_scores(network, observations, masks)
     assert torch.allclose(values, expected_values, atol=1e-4)
@@ -61,11 +72,14 @@ def test_scores_on_lists_are_those_of_dense_layers(positions):
         assert (scores[b, len(legal) :] == MASKED).all()
 
 
-def test_gradients_on_lists_are_those_of_dense_layers(positions):
+@pytest.mark.parametrize("advisors", ADVISORS)
+def test_gradients_on_lists_are_those_of_dense_layers(positions, advisors):
     game, observations, masks = positions
-    network = make_network(game)
-    masks = np.ones_like(masks)  # so that every weight takes part
-    actions = np.full(64, network.shape.rows[3])
+    network = random_network(game, advisors)
+    actions = masks.argmax(axis=1)
+    if not advisors:  # every weight takes part; an advisor can't be asked about actions that are not legal
+        masks = np.ones_like(masks)
+        actions = np.full(64, network.shape.rows[3])
     lists = network.read(observations, masks)
     some = np.array([3, 60, 3, 17])  # a batch in any order, a position twice
 
@@ -75,31 +89,56 @@ def test_gradients_on_lists_are_those_of_dense_layers(positions):
     scores, values = network(lists, some)
     log_probs = log_probabilities(scores)
     loss_of(log_probs.gather(1, places_of(lists, some, actions[some])).squeeze(1), values).backward()
-    ours = {name: p.grad.clone() for name, p in network.named_parameters()}
+    ours = {name: p.grad.clone() for name, p in network.named_parameters() if p.grad is not None}
+    assert advisors or len(ours) == len(list(network.parameters()))
     network.zero_grad()
     dense, values = dense_scores(network, observations[some], masks[some])
     log_probs = torch.log_softmax(dense.masked_fill(~torch.from_numpy(masks[some]), -1e9), 1)
     loss_of(log_probs[np.arange(4), actions[some]], values).backward()
     for name, parameter in network.named_parameters():
-        assert torch.allclose(ours[name], parameter.grad, atol=1e-4), name
+        if name in ours:
+            assert torch.allclose(ours[name], parameter.grad, atol=1e-4), name
 
 
-def test_numpy_and_torch_give_the_same_scores(positions):
+@pytest.mark.parametrize("advisors", ADVISORS)
+def test_numpy_and_torch_give_the_same_scores(positions, advisors):
     game, observations, masks = positions
-    network = make_network(game)
-    ours = PolicyNetwork(network.shape, observation_scale(game.spec), network.arrays()).logits(observations, masks)
+    network = random_network(game, advisors)
+    scale = observation_scale(game.spec)
+    ours = PolicyNetwork(network.shape, scale, network.arrays(), network.advisors).logits(observations, masks)
     expected, _ = dense_scores(network, observations, masks)
     assert np.abs(expected.detach().numpy() - ours).max() < 1e-4
 
 
-def test_weights_have_the_stated_shapes(positions):
-    network = make_network(positions[0])
+def test_a_fresh_network_does_what_its_first_advisor_would(positions):
+    game, observations, masks = positions
+    network = make_network(game, network_shape(game.spec, 64, 16, ("greedy", "rulebook")))
+    lists, ids = network.read(observations, masks), np.arange(64)
+    best = actions_at(lists, ids, network(lists, ids)[0].argmax(1).numpy())
+    greedy = make_agent("greedy", game).act(
+        observations.view(game.spec.observation_dtype)[:, 0], masks, ids.astype(np.uint64)
+    )
+    assert (best == greedy).mean() > 0.95  # chance decides a few of greedy's
+
+
+def test_positions_joined_are_those_read_together(positions):
+    game, observations, masks = positions
+    network = random_network(game, ADVISORS[1])
+    parts = [network.read(observations[a:b], masks[a:b]) for a, b in ((0, 10), (10, 11), (11, 64))]
+    for field in fields(parts[0]):
+        together = getattr(network.read(observations, masks), field.name)
+        assert (getattr(join_positions(parts), field.name) == together).all(), field.name
+
+
+@pytest.mark.parametrize("advisors", ADVISORS)
+def test_weights_have_the_stated_shapes(positions, advisors):
+    network = random_network(positions[0], advisors)
     assert {name: a.shape for name, a in network.arrays().items()} == weight_shapes(network.shape)
 
 
 def test_order_of_rows_does_not_matter_to_the_rest(positions):
     game, observations, masks = positions
-    network = make_network(game)
+    network = random_network(game)
     start, count, columns, first = network.shape.rows
     order = np.random.default_rng(2).permutation(count)
     moved = observations.copy()
@@ -115,7 +154,7 @@ def test_order_of_rows_does_not_matter_to_the_rest(positions):
 
 def test_entropy_of_equal_scores_is_the_log_of_the_number_of_legal_actions(positions):
     game, observations, masks = positions
-    network = make_network(game)
+    network = random_network(game)
     for parameter in network.parameters():
         torch.nn.init.zeros_(parameter)
     scores, _ = network(network.read(observations, masks), np.arange(64))
@@ -124,7 +163,7 @@ def test_entropy_of_equal_scores_is_the_log_of_the_number_of_legal_actions(posit
 
 def test_places_and_actions_are_each_others_inverse(positions):
     game, observations, masks = positions
-    lists = make_network(game).read(observations, masks)
+    lists = random_network(game).read(observations, masks)
     ids = np.arange(64)
     actions = np.array([np.flatnonzero(row)[len(np.flatnonzero(row)) // 2] for row in masks])
     assert (actions_at(lists, ids, places_of(lists, ids, actions).squeeze(1).numpy()) == actions).all()

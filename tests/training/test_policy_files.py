@@ -9,7 +9,7 @@ import torch
 from agents import policy
 from agents.policy import PolicyError
 from sting_env import StingGame
-from training.network import TorchNetwork
+from training.network import make_network
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def saved(tmp_path):
     game = StingGame(num_players=2, rounds=1)
     torch.manual_seed(0)
     shape = policy.network_shape(game.spec, 16, 8)
-    network = TorchNetwork(shape, policy.observation_scale(game.spec))
+    network = make_network(game, shape)
     folder = tmp_path / "small"
     policy.save(folder, policy.describe(game, shape, {"steps": 0}), network.arrays())
     return game, folder

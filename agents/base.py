@@ -36,6 +36,19 @@ class Agent(Protocol):
         ...
 
 
+@runtime_checkable
+class SearchAgent(Agent, Protocol):
+    """An agent that plays games on in its head.
+
+    `act_on` gets, beside what `act` gets, the game and records [B] of its positions in which all that the player on turn
+    can't know is dealt anew, future luck too (`BatchGame.determinize`): the search can't see what its player may not.
+    """
+
+    def act_on(self, game: BatchGame, records: Array, observations: Array, masks: Array, keys: Array) -> Array:
+        """Choose for every record: int64 [B]."""
+        ...
+
+
 class Outcome(NamedTuple):
     """How finished games ended, by seat: points [B, P] as the game counts them, and who won, bool [B, P]."""
 

@@ -23,6 +23,7 @@ Maker = Callable[[BatchGame, dict[str, str]], Agent]
 _bots: dict[str, Bots] = {}
 _makers: dict[tuple[str, str], tuple[Maker, str]] = {}
 CHECKPOINT = "checkpoint"
+EVERY_GAME = {"rollout": ("agents.rollout", "plays its likely actions out in worlds dealt anew; rollout:ms=50")}
 WEIGHTS = Path(__file__).parent / "weights"
 
 
@@ -65,6 +66,7 @@ def list_agents(game: BatchGame | str) -> dict[str, str]:
     bots = bots_of(game_id)
     found = {name: bots.meanings[i] if i < len(bots.meanings) else "" for i, name in enumerate(bots.names)}
     found |= dict.fromkeys(shipped(game_id), "a trained network that comes with the package")
+    found |= {name: meaning for name, (_, meaning) in EVERY_GAME.items()}
     found |= {name: meaning for (owner, name), (_, meaning) in _makers.items() if owner == game_id}
     found[f"{CHECKPOINT}:PATH"] = "a trained network"
     return found
@@ -81,6 +83,9 @@ def make_agent(spec: str, game: BatchGame) -> Agent:
     bots = bots_of(game)
     if (game.spec.name, name) in _makers:
         return _makers[game.spec.name, name][0](game, options)
+    if name in EVERY_GAME:
+        agent: Agent = importlib.import_module(EVERY_GAME[name][0]).make(game, options)
+        return agent
     trained = shipped(game.spec.name)
     if name in trained:
         return load_policy(trained[name], game, read_greedy(spec, options), name)

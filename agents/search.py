@@ -16,22 +16,34 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Rollouts:
-    """Values of actions, [B, A]: mean further return of the player on turn and its standard error; nan where illegal."""
+    """Values of actions, [B, A]: mean further return of the player on turn and its standard error; nan where not tried."""
 
     mean: Array
     error: Array
     worlds: int
 
 
-def rollouts(game: BatchGame, states: Array, bot: CompiledBot, worlds: int, key: int, first_world: int = 0) -> Rollouts:
+def rollouts(
+    game: BatchGame,
+    states: Array,
+    bot: CompiledBot,
+    worlds: int,
+    key: int,
+    first_world: int = 0,
+    candidates: Array | None = None,
+) -> Rollouts:
     """Return the value of every legal action of every lane, all seats played on by `bot` to the end of the game.
 
     Actions are tried in the same worlds: their difference is far less noisy than either. What the player can't know is
     dealt anew in each world, uniformly: no model of the others' play weighs it (Tesauro and Galperin, 1996, for rollouts
-    by a fixed policy). Cost: worlds x legal actions x the rest of a game.
+    by a fixed policy). candidates: bool [B, A], the actions to try, None for the legal ones. Cost: worlds x candidates x
+    the rest of a game. Worlds first_world, first_world + 1, ... are tried: the same number, the same world.
     """
     if worlds < 1:
         raise ValueError(f"worlds must be at least 1, not {worlds}")
+    wanted = game.legal_action_mask(states)
+    if candidates is not None:
+        wanted &= candidates
     shape = (len(states), game.num_actions)
     values, squares = np.zeros(shape), np.zeros(shape)
     seats = game.spec.max_players
@@ -39,10 +51,9 @@ def rollouts(game: BatchGame, states: Array, bot: CompiledBot, worlds: int, key:
     world, trial = np.empty(1, game.spec.state_dtype), np.empty(1, game.spec.state_dtype)
     scratch = np.empty(1, game.spec.observation_dtype)
     bot.bots.rollout_loop(game)(
-        game.rules, states, raw_bytes(states), bots, options, np.uint64(key), first_world, worlds, values, squares,
-        world, raw_bytes(world), trial, raw_bytes(trial), scratch, raw_bytes(scratch),
+        game.rules, states, raw_bytes(states), bots, options, np.uint64(key), first_world, worlds, wanted.view(np.uint8),
+        values, squares, world, raw_bytes(world), trial, raw_bytes(trial), scratch, raw_bytes(scratch),
     )  # fmt: skip
-    legal = game.legal_action_mask(states)
-    mean = np.where(legal, values / worlds, np.nan)
-    spread = np.where(legal, squares / worlds, np.nan) - mean**2
+    mean = np.where(wanted, values / worlds, np.nan)
+    spread = np.where(wanted, squares / worlds, np.nan) - mean**2
     return Rollouts(mean, np.sqrt(np.maximum(spread, 0) / worlds), worlds)

@@ -61,16 +61,18 @@ def question_fits(config, s):
 @kernel
 def deal_hidden(s, observer, open_hands, named, pool, key):
     """Deal `pool`, the hidden cards, to hands and stacks as many as each has; `named` kinds go to the current player."""
-    size = 0
+    unseen = np.zeros(NUM_KINDS, np.int64)
     for seat in range(s.num_players):
         if seat != observer and not open_hands:
             for kind in range(NUM_KINDS):
                 keep = 1 if seat == s.current_player and (named >> kind) & 1 else 0
-                for _ in range(s.hand[seat, kind] - keep):
-                    pool[size] = kind
-                    size += 1
+                unseen[kind] += s.hand[seat, kind] - keep
         for place in range(s.draw_low[seat], s.draw_high[seat]):
-            pool[size] = s.draw_stack[place]
+            unseen[s.draw_stack[place]] += 1
+    size = 0
+    for kind in range(NUM_KINDS):  # in order of kind: how they lie now must make no difference
+        for _ in range(unseen[kind]):
+            pool[size] = kind
             size += 1
     s.draw_stack[:] = 0  # drawn cards leave traces beyond the stacks
     shuffle(key, pool, size)

@@ -216,6 +216,7 @@ def rollout_lanes(
     key,
     first_world,
     worlds,
+    wanted,
     values,
     squares,
     world,
@@ -225,12 +226,12 @@ def rollout_lanes(
     o,
     o_raw,
 ):
-    """Add up, for every legal action of every lane, what it comes to in `worlds` dealings of what its player can't know.
+    """Add up, for every wanted action of every lane, what it comes to in `worlds` dealings of what its player can't know.
 
     In each world every action is tried from the same record, so that the actions share their luck, and compiled bots
-    play on to the end of the game: bots, options int64 [P]. values, squares: float64 [B, A], sums of the player's further
-    returns and of their squares. World w of lane b has the stream (key, b, first_world + w). The other arrays are
-    records to work in.
+    play on to the end of the game: bots, options int64 [P]. wanted: uint8 [B, A], no action that is not legal. values,
+    squares: float64 [B, A], sums of the player's further returns and of their squares. World w of lane b has the stream
+    (key, b, first_world + w). The other arrays are records to work in.
     """
     for b in range(states.shape[0]):
         player = states[b].current_player
@@ -245,7 +246,7 @@ def rollout_lanes(
             redeal(config, s, player)
             before = np.float64(s.returns[player])
             for a in range(values.shape[1]):
-                if not bits.contains(s.legal, a):
+                if not wanted[b, a]:
                     continue
                 trial_raw[0, :] = world_raw[0, :]
                 t = trial[0]

@@ -151,6 +151,19 @@ class Episodes:
     observation: Array  # int8 [L, D]: the end, as the learner sees it
 
 
+def ask(agent: Any, game: BatchGame, states: Array, keys: Array) -> Array:
+    """Return an agent's actions for the player on turn in every lane: int64 [B].
+
+    It gets observations, masks and the keys of its luck, uint64 [B]; one that searches (`act_on`) also gets records in
+    which everything the player can't know is dealt anew.
+    """
+    observations, masks = game.observe(states), game.legal_action_mask(states)
+    if hasattr(agent, "act_on"):
+        records = game.determinize(states, None, keys)
+        return np.asarray(agent.act_on(game, records, observations, masks, keys))
+    return np.asarray(agent.act(observations, masks, keys))
+
+
 class LearnerSeats:
     """A batch of games, a learner in one seat of each.
 
@@ -292,9 +305,7 @@ class LearnerSeats:
 
     def _ask(self, opponent: Any, lanes: Array) -> None:
         """Let one opponent move once in some lanes."""
-        some = self.states[lanes]
-        keys = decision_keys(self.states, lanes, self.luck)
-        actions = opponent.act(self.game.observe(some), self.game.legal_action_mask(some), keys)
+        actions = ask(opponent, self.game, self.states[lanes], decision_keys(self.states, lanes, self.luck))
         try:
             self.game.step(self.states, actions, lanes)
         except (IllegalActionError, TypeError, ValueError) as error:

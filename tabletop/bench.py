@@ -22,7 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from tabletop.game import BatchGame
+from tabletop.game import BatchGame, raw_bytes
 from tabletop.seeding import CHOICE, spread
 from tabletop.selfplay import UniformOpponent
 from tabletop.threads import shard
@@ -138,8 +138,47 @@ def vec_env(env: Any, seed: int = 0) -> Chunk:
     return play
 
 
+@dataclass(frozen=True)
+class Playouts:
+    """A chunk of whole games by a compiled bot in every seat, one thread; it counts games.
+
+    loop: the bot's `tabletop.loops.play_lanes`.
+    """
+
+    game: BatchGame
+    bot: Any
+    loop: Any
+    lanes: int = 64
+    unit: str = "games/s"
+
+    def __call__(self) -> int:
+        """Play a game to its end in every lane."""
+        states = self.game.new_states(self.lanes)
+        self.game.reset(states, 0)
+        shape = (self.lanes, self.game.spec.max_players)
+        bots, options = np.full(shape, self.bot.bot, np.int64), np.full(shape, self.bot.option, np.int64)
+        view = np.empty(1, self.game.spec.observation_dtype)
+        histogram = np.empty((0, 0, 0), np.int64)
+        key = np.uint64(0)
+        self.loop(self.game.rules, states, bots, options, key, histogram, view, raw_bytes(view)[0], 0)
+        return self.lanes
+
+
+def playout_chunks(game: BatchGame, spec: str = "greedy") -> dict[str, Chunk]:
+    """Return the chunk of playouts by a named bot, none where there are no such agents or it is not compiled."""
+    from tabletop.adapters import made_opponents
+    from tabletop.selfplay import play_loop_of
+
+    try:
+        bot = made_opponents(spec, game)
+    except (LookupError, ValueError):
+        return {}
+    loop = play_loop_of(bot, game)
+    return {} if loop is None else {f"playouts by {spec}, 1 thread": Playouts(game, bot, loop)}
+
+
 def measure(chunks: dict[str, Chunk], seconds: float = 1.0, repeats: int = 5) -> list[Measurement]:
-    """Return the decisions a second of each chunk of play, `repeats` times for `seconds` each."""
+    """Return the decisions a second of each chunk of play, `repeats` times for `seconds` each; of `Playouts` the games."""
     for play in chunks.values():
         play()  # compiles what is not compiled yet
     rates: dict[str, list[float]] = {name: [] for name in chunks}
@@ -151,18 +190,20 @@ def measure(chunks: dict[str, Chunk], seconds: float = 1.0, repeats: int = 5) ->
                 decisions += play()
                 now = time.perf_counter()
             rates[name].append(decisions / (now - begin))
-    return [Measurement(name, "decisions/s", tuple(values)) for name, values in rates.items()]
+    return [
+        Measurement(name, getattr(chunks[name], "unit", "decisions/s"), tuple(values)) for name, values in rates.items()
+    ]
 
 
 def engine_chunks(game: BatchGame, lanes: int = LANES, threads: Iterable[int] = (1, 2)) -> dict[str, Chunk]:
-    """Return the chunks that every game has: engine, with mask, with observation too; for each number of threads."""
+    """Return the chunks that every game has: engine, with mask, with observation too, for each number of threads; playouts."""
     chunks: dict[str, Chunk] = {}
     for count in threads:
         words = f"{lanes:,} lanes, {count} thread{'s' if count > 1 else ''}"
         chunks[f"engine, {words}"] = engine(game, lanes, count)
         chunks[f"engine + mask, {words}"] = engine(game, lanes, count, mask=True)
         chunks[f"engine + mask + observation, {words}"] = engine(game, lanes, count, mask=True, observation=True)
-    return chunks
+    return chunks | playout_chunks(game)
 
 
 def aec_chunks(game: BatchGame) -> dict[str, Chunk]:

@@ -26,7 +26,7 @@ from training.sparse import (
     read_positions,
 )
 
-TRUST = 5.0  # what the first advisor's action is scored above the others at first: chosen nine times of ten
+TRUST = 6.0  # what the first advisor's action is scored above the others at first: chosen nine times of ten or more
 
 
 class Affine(nn.Module):

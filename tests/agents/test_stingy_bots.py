@@ -145,12 +145,32 @@ def test_greedy_beats_random_clearly(n):
     assert pair.win_share.mean > 0.98
 
 
-@pytest.mark.parametrize(("n", "blocks"), [(2, 250), (3, 60), (4, 50), (6, 40)])
-def test_lookahead_beats_greedy(n, blocks):
-    game = StingyGame(num_players=n)
+@pytest.mark.parametrize(
+    ("n", "blocks", "options"), [(2, 250, {}), (3, 60, {}), (4, 50, {}), (6, 40, {}), (4, 90, {"captain_sly": True})]
+)
+def test_lookahead_beats_greedy(n, blocks, options):
+    game = StingyGame(num_players=n, **options)
     pair = compare(game, ["lookahead", "greedy"], blocks=blocks, seed=12).pair("lookahead", "greedy")
     assert pair.payoff.low > 0
     assert pair.win_share.low > 1 / n
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_lookahead_knows_how_the_last_turns_end(n):
+    """Greedy plays on from lookahead's choice and from its own; the pool is empty, so there is nothing else to it."""
+    game = StingyGame(num_players=n)
+    states = positions(game, lanes=150, seed=5)
+    last = states[states["last_turns"] > 0]
+    assert len(last) > 30
+    players = last["current_player"].astype(int)
+    came = {}
+    for bot in ("lookahead", "greedy"):
+        ends = last.copy()
+        game.step(ends, choices(bot, game, last))
+        play_out(game, ends, [make_agent("greedy", game)] * n + [None] * (6 - n), key=1)
+        came[bot] = game.returns(ends)[np.arange(len(ends)), players]
+    assert (came["lookahead"] - came["greedy"]).mean() > 0
+    assert (came["lookahead"] >= came["greedy"] - 1e-6).mean() > 0.8
 
 
 # Positions with an obvious best choice ----------------------------------------------------------------------------------

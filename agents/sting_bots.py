@@ -1,6 +1,7 @@
 """The bots of Sting for the registry and the arena: names, options, how a game ended, how an agent played.
 
-How they choose is in `agents.sting_choices`, apart from this so that it is compiled anew only when it changes itself.
+How they choose is in `agents.sting_choices` and `agents.sting_planner`, apart from this so that they are compiled anew
+only when they change themselves.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import numpy as np
 
 from agents import registry
 from agents.base import Array, Bots, Outcome
-from agents.sting_choices import FEW, HINT, ONE, OWN_RULE, TWO, choose
+from agents.sting_choices import FEW, HINT, ONE, OWN_RULE, TWO
+from agents.sting_planner import choose
 from sting_env.rules import (
     ACCEPT,
     ADD,
@@ -27,7 +29,7 @@ from sting_env.rules import (
     TAKE,
 )
 
-NAMES = ("random", "greedy", "rulebook")  # by bot number
+NAMES = ("random", "greedy", "rulebook", "planner")  # by bot number
 LARGEST_HAND = 127
 
 
@@ -82,6 +84,7 @@ BOTS = registry.register(
             "any legal action",
             "any play before a discard, good choices within",
             "the rulebook's order of play and its draw hint",
+            "a search of the whole turn, its ends weighed by what is fitted to games",
         ),
         options={"draw": "1, 2, hint or <=k"},
         read_options=read_options,

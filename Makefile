@@ -17,13 +17,24 @@ PYTEST := $(BIN)/python -m pytest
 # Further arguments for pytest or a benchmark: make test ARGS="-k rules"
 ARGS ?=
 
-.PHONY: help demo test test-slow check bench clean
+# Trainers that want an environment of their own, and the tests that need them.
+RLLIB := .venv-rllib
+RLLIB_TESTS := tests/tabletop/test_rllib.py tests/training/test_rllib.py tests/tabletop/test_executors.py \
+	tests/agents/test_arena.py tests/tabletop/test_gymnasium.py
+TRAINERS := .venv-trainers
+TRAINERS_TESTS := tests/tabletop/test_openspiel.py tests/examples
+PIP := -m pip install --quiet --no-compile --disable-pip-version-check
+
+.PHONY: help demo test test-slow test-rllib test-trainers test-wheel check docs bench clean
 
 help:
 	@echo 'make demo       train a small agent, benchmark it, draw the 1-or-2 chart'
 	@echo 'make test       the checks, then all tests but the slow ones'
 	@echo 'make test-slow  the checks, then all tests'
+	@echo 'make test-rllib, test-trainers  what needs RLlib; TorchRL and OpenSpiel: each makes its environment'
+	@echo 'make test-wheel builds the package, installs it alone and runs the example of the README'
 	@echo 'make check      style, types, import arrows'
+	@echo 'make docs       the documentation site, into build/site; a warning is an error'
 	@echo 'make bench      decisions a second, and compile times'
 	@echo 'make clean      remove the environment, the caches and the builds'
 
@@ -38,6 +49,26 @@ test-slow: check
 	@$(PYTEST) $(ARGS) || { echo 'make test-slow: FAILED (see above)'; exit 1; }
 	@echo 'make test-slow: all passed'
 
+test-rllib: $(RLLIB)/stamp
+	@$(RLLIB)/bin/python -m pytest $(RLLIB_TESTS) $(ARGS) || { echo 'make test-rllib: FAILED (see above)'; exit 1; }
+	@echo 'make test-rllib: all passed'
+
+test-trainers: $(TRAINERS)/stamp
+	@$(TRAINERS)/bin/python -m pytest $(TRAINERS_TESTS) $(ARGS) || \
+		{ echo 'make test-trainers: FAILED (see above)'; exit 1; }
+	@echo 'make test-trainers: all passed'
+
+# With the base dependencies alone, and from outside the sources; make test-wheel PYTHON=python3.13 tries another Python.
+test-wheel: $(READY)
+	@rm -rf build/wheel && mkdir -p build/wheel
+	@$(BIN)/python $(PIP) build
+	@$(BIN)/python -m build --outdir build/wheel . >build/wheel/log 2>&1 || { cat build/wheel/log; exit 1; }
+	@$(PYTHON) -m venv --clear build/wheel/venv
+	@build/wheel/venv/bin/python $(PIP) -c constraints.txt build/wheel/*.whl
+	@cp README.md tests/check_wheel.py build/wheel/
+	@cd build/wheel && venv/bin/python -I check_wheel.py
+	@echo 'make test-wheel: the wheel works in an environment of its own'
+
 # All three run, so that one round shows all there is to mend.
 check: $(READY)
 	@failed=(); \
@@ -46,6 +77,11 @@ check: $(READY)
 	arrows=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$arrows"; failed+=(arrows); }; \
 	if (( $${#failed[@]} )); then echo "make check: FAILED: $${failed[*]}"; exit 1; fi; \
 	echo 'make check: style, types and import arrows are good'
+
+# Links and anchors are checked; nothing is fetched, now or by who reads it. MkDocs 2, of which Material warns, is excluded.
+docs: $(READY)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo 'make docs: build/site/index.html; with search: $(BIN)/python -m http.server -d build/site'
 
 bench: $(READY)
 	@$(BIN)/stinglab bench $(ARGS)
@@ -61,6 +97,20 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
+$(RLLIB)/stamp: pyproject.toml constraints-rllib.txt
+	@echo 'making $(RLLIB): some minutes'
+	@$(PYTHON) -m venv --clear $(RLLIB)
+	@$(RLLIB)/bin/python $(PIP) "$$(grep '^torch==' constraints-rllib.txt)"
+	@$(RLLIB)/bin/python $(PIP) -c constraints-rllib.txt -e '.[rllib]' pytest
+	@touch $@
+
+$(TRAINERS)/stamp: pyproject.toml constraints.txt
+	@echo 'making $(TRAINERS): some minutes'
+	@$(PYTHON) -m venv --clear $(TRAINERS)
+	@$(TRAINERS)/bin/python $(PIP) "$$(grep '^torch==' constraints.txt)"
+	@$(TRAINERS)/bin/python $(PIP) -c constraints.txt -e '.[trainers]' pytest
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
+	rm -rf $(VENV) $(RLLIB) $(TRAINERS) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

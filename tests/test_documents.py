@@ -1,34 +1,124 @@
-"""Every document's Python is run, every command it shows exists."""
+"""Every document runs: its Python, its console commands and what they print; every other command it shows exists.
 
+A document is run from top to bottom in a folder of its own. `python` blocks are executed each by itself; one with a title,
+```python title="my_bots.py"```, is a file that later blocks import. A `text` block right after one is what that prints.
+Lines `$ stinglab ...` of `console` blocks are executed; lines of `sh` blocks, which take longer, are held to what the
+command and the Makefile know.
+"""
+
+import importlib
 import re
 import shlex
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PYTHON = [
-    pytest.param(block, id=f"{path.stem}-{number}")
+FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@dataclass
+class Block:
+    language: str
+    title: str
+    text: str
+    line: int
+    follows: bool  # nothing but blank lines after the block before
+
+
+def blocks_of(path):
+    text, end, found = path.read_text(encoding="utf-8"), -1, []
+    for match in FENCE.finditer(text):
+        title = re.search(r'title="([^"]+)"', match[2])
+        line = text.count("\n", 0, match.start()) + 1
+        follows = end >= 0 and not text[end : match.start()].strip()
+        found.append(Block(match[1], title[1] if title else "", match[3], line, follows))
+        end = match.end()
+    return found
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix().removesuffix(".md").removeprefix("docs/")
+
+
+RUNNABLE = [
+    pytest.param(path, id=name_of(path))
     for path in DOCUMENTS
-    for number, block in enumerate(re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL))
+    if any(block.language in ("python", "console") for block in blocks_of(path))
 ]
 
 
-@pytest.mark.parametrize("block", PYTHON)
-def test_python_runs(block):
-    exec(compile(block, "document", "exec"), {"__name__": "document"})
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Be in a folder of its own; what is registered and imported here is forgotten."""
+    from agents import registry as agents
+    from tabletop import registry as games
+
+    for name in games.names():
+        agents.bots_of(name)  # a game's bots register when first asked for: that is to last
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for module, name in ((agents, "_bots"), (agents, "_makers"), (games, "_factories"), (games, "_packages")):
+        monkeypatch.setattr(module, name, dict(getattr(module, name)))
+    yield tmp_path
+    for path in tmp_path.glob("*.py"):
+        sys.modules.pop(path.stem, None)
+
+
+@pytest.mark.parametrize("path", RUNNABLE)
+def test_document_runs(path, folder, capsys):
+    printed = ""
+    for block in blocks_of(path):
+        where = f"{path}, line {block.line}"
+        capsys.readouterr()
+        if block.language == "python" and block.title:
+            (folder / block.title).write_text(block.text, encoding="utf-8")
+            importlib.invalidate_caches()
+        elif block.language == "python":
+            exec(compile("\n" * block.line + block.text, str(path), "exec"), {"__name__": "document"})
+            printed = capsys.readouterr().out
+        elif block.language == "console":
+            run_console(block.text, where, capsys)
+        elif block.language == "text" and block.follows:
+            assert trimmed(printed) == trimmed(block.text), where
+
+
+def run_console(text, where, capsys):
+    import stinglab
+
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        words = shlex.split(command, comments=True)
+        assert words[0] == "stinglab", where
+        code = 0
+        try:
+            stinglab.main(words[1:])
+        except SystemExit as left:
+            code = left.code or 0
+        out, err = capsys.readouterr()
+        assert code == 0, f"{where}: {command}\n{err}"
+        if expected.strip():
+            assert trimmed(out) == trimmed(expected), f"{where}: {command}"
+
+
+def trimmed(text):
+    return [line.rstrip() for line in text.strip("\n").splitlines()]
 
 
 def test_the_readme_has_a_twelve_line_example():
-    first = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert len(first.group(1).strip().splitlines()) == 12
+    first = next(block for block in blocks_of(ROOT / "README.md") if block.language == "python")
+    assert len(first.text.strip().splitlines()) == 12
 
 
-def shell_lines():
+def shell_lines(start):
     for path in DOCUMENTS:
-        for block in re.findall(r"```sh\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL):
-            yield from (line for line in block.splitlines() if line.startswith("stinglab "))
+        for block in blocks_of(path):
+            if block.language == "sh":
+                yield from (line for line in block.text.splitlines() if line.startswith(start))
 
 
 def test_commands_and_their_options_exist():
@@ -39,18 +129,46 @@ def test_commands_and_their_options_exist():
     from training import train
 
     commands = get_command(stinglab.make_app(typer)).commands
-    lines = list(shell_lines())
+    lines = list(shell_lines("stinglab "))
     assert lines
     for line in lines:
         words = shlex.split(line, comments=True)
         command = commands[words[1]]
+        if "--help" in words:
+            continue
         if words[1] == "train":
             train.parser().parse_args(words[2:])
+            continue
+        if words[1] == "train-rllib":
+            if find_spec("ray") is not None:
+                importlib.import_module("training.rllib").parser().parse_args(words[2:])
             continue
         known = {option for parameter in command.params for option in parameter.opts}
         for word in words[2:]:
             if word.startswith("--"):
                 assert word.partition("=")[0] in known, line
+
+
+def test_games_played_as_shown_can_be_played():
+    import stinglab
+
+    for line in shell_lines("stinglab play "):
+        words = shlex.split(line, comments=True)
+        given = dict(zip(words[2::2], words[3::2], strict=True))
+        players = int(given["--players"]) if "--players" in given else None
+        game = stinglab.make_game(given.get("--game", "sting"), players)
+        for spec in stinglab.seat_opponents(game, 0, given.get("--against", "")):
+            if spec != stinglab.HUMAN:
+                stinglab.make_bot(spec, game)
+
+
+def test_scripts_named_in_the_documents_exist():
+    for line in shell_lines("python "):
+        words = shlex.split(line, comments=True)
+        if words[1] == "-m":
+            assert words[2] in ("pip", "build") or find_spec(words[2]) is not None, line
+        else:
+            assert (ROOT / words[1]).exists(), line
 
 
 def test_make_targets_named_in_the_documents_exist():

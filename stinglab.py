@@ -1,4 +1,4 @@
-"""The console command `stinglab`: play, replay, arena, train, bench, demo, describe, games.
+"""The console command `stinglab`: play, replay, arena, study, advise, train, bench, demo, describe, games.
 
 Nothing heavy is imported before a sub-command needs it. A mistake of the user's is one line on stderr and exit code 2.
 """
@@ -209,13 +209,14 @@ def warm_up(game: "BatchGame", bots: "Sequence[Agent]") -> None:
     import numpy as np
 
     from agents.base import luck
+    from tabletop.selfplay import ask
 
     with patience():
         states = game.new_states(1)
         game.reset(states, np.zeros(1, np.uint64))
         mask = game.legal_action_mask(states)
         for bot in bots:
-            bot.act(game.observe(states), mask, luck(states, 0))
+            ask(bot, game, states, luck(states, 0))
         for action in np.flatnonzero(mask[0]):
             before = states.copy()
             game.step(states, [action])
@@ -265,10 +266,9 @@ class Session:
     def choose(self, player: int) -> int:
         """Return a bot's choice; its own luck hangs on the deal, the seat and the decision, so that it can be resumed."""
         from agents.base import luck
+        from tabletop.selfplay import ask
 
-        observation = self.game.observe(self.states)
-        mask = self.game.legal_action_mask(self.states)
-        return int(self.bots[player].act(observation, mask, luck(self.states, 0))[0])
+        return int(ask(self.bots[player], self.game, self.states, luck(self.states, 0))[0])
 
     def act(self, player: int, action: int) -> None:
         """Carry out an action, record it and tell about it."""
@@ -560,6 +560,66 @@ def list_games() -> None:
 # Arena ----------------------------------------------------------------------------------------------------------------
 
 
+def run_plan(game: "BatchGame", specs: Sequence[str], delta: float, blocks: int, seed: int, jobs: int) -> None:
+    """Say how many deals find a difference in payoff of `delta`, from a pilot of `blocks` deals."""
+    need("scipy", "arena")
+    from agents import arena
+
+    try:
+        needed = arena.plan(game, specs, delta, blocks, seed, jobs)
+    except (LookupError, ValueError) as error:
+        raise UserError(str(error)) from error
+    print(f"deals that find a difference of {delta:g} in payoff (5% two-sided, 80% power), by a pilot of {blocks}:")
+    for pair, count in needed.items():
+        print(f"  {pair}: {count:,}")
+    print("play the arena on another seed than the pilot's")
+
+
+def run_leaderboard(
+    games: Sequence[str] | None,
+    players: str,
+    blocks: int,
+    search: Sequence[str],
+    search_blocks: int,
+    seed: int,
+    jobs: int,
+    out: Path,
+    data: Path,
+) -> None:
+    """Play all tables and write the leaderboard."""
+    need("scipy", "arena")
+    from agents.leaderboard import write_leaderboard
+    from tabletop.registry import names
+
+    if not out.absolute().parent.is_dir():
+        raise UserError(f"{out.parent}: there is no such folder")
+    chosen = [find_game(name) for name in games] if games else names()
+    try:
+        counts = [int(part) for part in players.split(",")]
+    except ValueError:
+        raise UserError(f"players must be numbers, comma separated, not {players!r}") from None
+    options = "".join(f" --game {name}" for name in games or ()) + "".join(f" --search {name}" for name in search)
+    try:
+        write_leaderboard(
+            out,
+            data,
+            games=chosen,
+            players=counts,
+            blocks=blocks,
+            search=search,
+            search_blocks=search_blocks if search else 0,
+            seed=seed,
+            jobs=jobs,
+            command=f"stinglab leaderboard --players {players} --blocks {blocks} --search-blocks {search_blocks}"
+            f"{options} --seed {seed}",
+        )
+    except OSError as error:
+        raise UserError(os_error(error)) from error
+    except (LookupError, ValueError) as error:
+        raise UserError(str(error)) from error
+    print(f"written: {out}")
+
+
 def run_arena(
     game: "BatchGame",
     specs: Sequence[str],
@@ -569,18 +629,22 @@ def run_arena(
     json_path: Path | None,
     markdown: Path | None,
     picture: Path | None,
+    executor: str | None = None,
+    address: str | None = None,
 ) -> None:
     """Let agents play each other, print the tables and write what is asked for."""
     if picture is not None:
         need("matplotlib", "plots")
     need("scipy", "arena")
+    if executor == "ray":
+        need("ray", "rllib")
     from agents import arena
 
     for path in (json_path, markdown, picture):
         if path is not None and not path.absolute().parent.is_dir():
             raise UserError(f"{path.parent}: there is no such folder")
     try:
-        result = arena.run_arena(game, specs, blocks, seed, jobs, json_path)
+        result = arena.run_arena(game, specs, blocks, seed, jobs, json_path, executor=executor, address=address)
     except OSError as error:
         raise UserError(os_error(error)) from error
     except (LookupError, ValueError) as error:
@@ -598,6 +662,55 @@ def need(module: str, extra: str) -> None:
 
     if importlib.util.find_spec(module) is None:
         raise UserError(f"{module} is not installed: pip install 'stinglab[{extra}]'")
+
+
+# Analysis -----------------------------------------------------------------------------------------------------------
+
+
+def run_study(
+    question: str,
+    parts: Sequence[str],
+    players: str,
+    data: Path,
+    known: Mapping[str, Any],
+    changes: Mapping[str, Any],
+) -> None:
+    """Do a study, or some parts of it."""
+    for module in ("scipy", "statsmodels", "sklearn", "pyarrow", "matplotlib"):
+        need(module, "analysis")
+    from analysis.plans import plan
+    from analysis.study import run
+
+    counts = [int(part) if part.strip().isdigit() else 0 for part in players.split(",")]
+    if min(counts) < 1:
+        raise UserError(f"--players must be whole numbers, comma separated, not {players!r}")
+    lists = ("policies", "continuations")
+    chosen: dict[str, Any] = {
+        k: tuple(split_specs(v)) if k in lists and v is not None else v for k, v in changes.items()
+    }
+    try:
+        run(plan(question, counts, data=data, **known, **chosen), parts)
+    except OSError as error:
+        raise UserError(os_error(error)) from error
+    except (LookupError, ValueError) as error:
+        raise UserError(str(error)) from error
+
+
+def run_advise(position: Path, bot: str, worlds: int, seed: int) -> None:
+    """Print advice about a position."""
+    need("scipy", "analysis")
+    need("statsmodels", "analysis")
+    from analysis import advise
+
+    try:
+        with patience():
+            text, head, rows = advise.advise_file(position, bot, worlds, seed)
+    except OSError as error:
+        raise UserError(os_error(error)) from error
+    except (LookupError, ValueError) as error:
+        raise UserError(str(error)) from error
+    say(text)
+    print_table("", head, rows, right=(1, 2, 3, 4))
 
 
 # Bench --------------------------------------------------------------------------------------------------------------
@@ -758,8 +871,13 @@ def make_app(typer: ModuleType) -> Any:
         players: Players = None,
         blocks: Annotated[int, Option(help="deals; each is played from every seat")] = 500,
         seed: Annotated[int, Option(help="same seed, same deals")] = 1,
-        jobs: Annotated[int, Option(help="processes")] = 1,
+        jobs: Annotated[int, Option(help="how many play at once, a core each")] = 1,
+        executor: Annotated[str | None, Option(help="serial, processes or ray; the result is the same")] = None,
+        address: Annotated[str | None, Option(help="of a Ray cluster; left out: one on this machine")] = None,
         rounds: Annotated[str, Option(help="1, or game for whole games")] = "game",
+        power: Annotated[
+            float | None, Option(help="say how many deals find this difference in payoff, by a pilot")
+        ] = None,
         json_: Annotated[Path | None, Option("--json", help="write the result as JSON")] = None,
         markdown: Annotated[Path | None, Option(help="write the table as Markdown")] = None,
         picture: Annotated[Path | None, Option(help="write a picture")] = None,
@@ -769,13 +887,81 @@ def make_app(typer: ModuleType) -> Any:
         chosen = list(option or ())
         if rounds != "game":
             chosen.append(f"rounds={rounds}")
-        run_arena(make_game(game, players, variant, chosen), agents, blocks, seed, jobs, json_, markdown, picture)
+        made = make_game(game, players, variant, chosen)
+        if power is not None:
+            return run_plan(made, agents, power, blocks, seed, jobs)
+        run_arena(made, agents, blocks, seed, jobs, json_, markdown, picture, executor, address)
+
+    @app.command(help="Play everybody against everybody in both games, all player counts, and write the leaderboard.")
+    def leaderboard(
+        game: Annotated[list[str] | None, Option("--game", "-g", help="which games; all if left out")] = None,
+        players: Annotated[str, Option(help="numbers of players, comma separated")] = "2,3,4,5,6",
+        blocks: Annotated[int, Option(min=2, help="deals of a table")] = 1000,
+        search: Annotated[list[str] | None, Option(help="an agent that searches; any number")] = None,
+        search_blocks: Annotated[int, Option(min=2, help="deals of a table with search")] = 50,
+        seed: Annotated[int, Option(min=0, help="same seed, same deals")] = 20261130,
+        jobs: Annotated[int, Option(min=1, help="how many play at once, a core each")] = 1,
+        out: Annotated[Path, Option(help="the file written")] = Path("docs/leaderboard.md"),
+        data: Annotated[Path, Option(help="finished tables; what is there is not played again")] = Path(
+            "runs/leaderboard"
+        ),
+    ) -> None:
+        run_leaderboard(game, players, blocks, search or (), search_blocks, seed, jobs, out, data)
+
+    Listed = Annotated[str | None, Option(help="comma separated; left out: as the study has it")]
+    Number = Annotated[int | None, Option(min=1, help="left out: as the study has it")]
+
+    @app.command(help="Study a choice by paired rollouts: draw (Sting), extra or forgo (Stingy). Figures and tables.")
+    def study(
+        question: Annotated[
+            str, Argument(help="draw: one card or two; extra: one tile more; forgo: or a swap instead")
+        ],
+        part: Annotated[list[str] | None, Option(help="chart, rules, ...; any number, all if left out")] = None,
+        players: Annotated[str, Option(help="numbers of players, comma separated")] = "2,3,4,6",
+        states: Number = None,
+        worlds: Number = None,
+        keep: Annotated[float | None, Option(help="part of the positions met that is kept")] = None,
+        explore: Annotated[float, Option(help="how often the choice is made at random on the way")] = 0.2,
+        seed: Annotated[int, Option(min=0, help="same seed, same positions and worlds")] = 1,
+        agent: Annotated[str | None, Option(help="who plays, and plays on")] = None,
+        policies: Listed = None,
+        continuations: Listed = None,
+        variant_states: Number = None,
+        variant_worlds: Number = None,
+        blocks: Annotated[int | None, Option(help="deals of the part arms; left out: as the study has it")] = None,
+        executor: Annotated[str, Option(help="serial, processes or ray; the result is the same")] = "serial",
+        jobs: Annotated[int, Option(min=1, help="how many at once, a core each")] = 1,
+        out: Annotated[Path | None, Option(help="figures and tables; left out: docs/study/QUESTION")] = None,
+        data: Annotated[Path, Option(help="rows by position; what is there is not made again")] = Path("runs/study"),
+    ) -> None:
+        changes = {"states": states, "worlds": worlds, "keep": keep, "agent": agent, "variant_states": variant_states}
+        changes |= {"variant_worlds": variant_worlds, "blocks": blocks}
+        changes |= {"policies": policies, "continuations": continuations}
+        known = {"seed": seed, "explore": explore, "executor": executor, "jobs": jobs, "out": out}
+        run_study(question, part or (), players, data, known, changes)
+
+    @app.command(help="Say what each legal action of a position comes to, by rollouts over what the player can't know.")
+    def advise(
+        position: Annotated[Path, Option(help="a position as JSON, as `to_dict` writes it")],
+        bot: Annotated[str, Option(help="who plays on for everybody; left out: greedy or the like")] = "",
+        worlds: Annotated[int, Option(min=4, help="dealings of what the player can't know")] = 1000,
+        seed: Annotated[int, Option(min=0, help="same seed, same worlds")] = 1,
+    ) -> None:
+        run_advise(position, bot, worlds, seed)
 
     passed_on = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
     @app.command(help="Train an agent; its own options: `stinglab train --help`.", context_settings=passed_on)
     def train(ctx: typer.Context) -> None:  # type: ignore[name-defined]
         call_main("training.train", ctx.args, "train")
+
+    @app.command(
+        "train-rllib",
+        help="Train with RLlib, on many machines; its own options: `stinglab train-rllib --help`.",
+        context_settings=passed_on,
+    )
+    def train_rllib(ctx: typer.Context) -> None:  # type: ignore[name-defined]
+        call_main("training.rllib", ctx.args, "rllib")
 
     @app.command(help="Train a small agent, benchmark it, compare the draw rules.", context_settings=passed_on)
     def demo(ctx: typer.Context) -> None:  # type: ignore[name-defined]

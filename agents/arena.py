@@ -24,11 +24,9 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +36,13 @@ from agents import ratings
 from agents.base import Agent, Array, Bots, CompiledBot, Outcome, luck, play_table
 from agents.registry import bots_of, make_agent
 from tabletop import seeding
+from tabletop.executors import run_tasks
 from tabletop.game import BatchGame
+from tabletop.selfplay import ask
 
 FORMAT = 1
 LANES = 1024  # games that step together: a chunk of blocks has about so many
+CHUNKS = 4  # at least so many for each job, that none waits long for the last
 POWER = 7.85  # (z of 97.5% + z of 80%) squared: 5% two-sided, 80% power
 
 # Who meets whom ---------------------------------------------------------------------------------------------------------
@@ -99,11 +100,19 @@ def join(parts: Sequence[Blocks]) -> Blocks:
 
 @dataclass(frozen=True)
 class Arena:
-    """A game, its agents and a seed: `play(first, count)` is a pure function of the numbers of the blocks."""
+    """A game, its agents and a seed: `play(first, count)` is a pure function of the numbers of the blocks.
+
+    Agents may be specs (`agents.registry`), and are then made when they first play: so an arena can be sent to a worker.
+    """
 
     game: BatchGame
-    agents: tuple[Agent, ...]
+    agents: tuple[Agent | str, ...]
     seed: int
+
+    @cached_property
+    def players(self) -> tuple[Agent, ...]:
+        """The agents, made."""
+        return tuple(make_agent(agent, self.game) if isinstance(agent, str) else agent for agent in self.agents)
 
     @cached_property
     def matchups(self) -> list[Matchup]:
@@ -125,7 +134,7 @@ class Arena:
         states = game.new_states(len(deals))
         game.reset(states, deals)
         key = int(seeding.spread(self.seed, 1, seeding.CHOICE)[0])
-        counts, seconds, decisions = play_games(game, self.agents, states, seats, key)
+        counts, seconds, decisions = play_games(game, self.players, states, seats, key)
         points, winners = read_outcome(game, states)
         shape = (count, m, n)
         lanes, one = np.arange(len(states)), np.tile(np.arange(n), count * m)
@@ -140,6 +149,11 @@ class Arena:
             seconds=seconds,
             decisions=decisions,
         )
+
+
+def play_blocks(arena: Arena, blocks: tuple[int, int]) -> Blocks:
+    """Play blocks (first, count) of an arena: the work of `tabletop.executors.run_tasks`."""
+    return arena.play(*blocks)
 
 
 def play_games(
@@ -178,9 +192,9 @@ def play_games(
         for k in np.unique(asked):
             mine = np.flatnonzero(asked == k)
             records = states[waiting[mine]]
-            observations, masks, keys = game.observe(records), game.legal_action_mask(records), luck(records, key)
+            keys = luck(records, key)
             started = time.perf_counter()
-            actions[mine] = agents[k].act(observations, masks, keys)
+            actions[mine] = ask(agents[k], game, records, keys)
             seconds[k] += time.perf_counter() - started
         game.step(states, actions, lanes=waiting)
         histogram[waiting, players, actions] += 1
@@ -625,6 +639,8 @@ def compare(
     *,
     names: Sequence[str] | None = None,
     jobs: int = 1,
+    executor: str | None = None,
+    address: str | None = None,
     chunk: int | None = None,
     anchor: str | None = None,
     confidence: float = 0.95,
@@ -632,9 +648,10 @@ def compare(
 ) -> ArenaResult:
     """Play all agents against each other on `blocks` deals and return what came of it.
 
-    agents: specs (`agents.registry`) or Agents; `names` is what to call them, by default the spec. jobs: processes; more
-    than one needs specs. chunk: blocks that step together. Neither changes the result. anchor: the agent rated 0, by
-    default `random` or else the first. progress: show a bar on a terminal, if rich is installed.
+    agents: specs (`agents.registry`) or Agents; `names` is what to call them, by default the spec. executor, jobs, address:
+    who plays, see `tabletop.executors.run_tasks`; by default "processes" for more than one job, else "serial"; all but
+    "serial" need specs. chunk: blocks that step together. None of these changes the result. anchor: the agent rated 0,
+    by default `random` or else the first. progress: show a bar on a terminal, if rich is installed.
     """
     if len(agents) < 2:
         raise ValueError(f"an arena needs at least two agents, not {len(agents)}")
@@ -648,24 +665,27 @@ def compare(
     called = _distinct(called)
     if anchor is not None and anchor not in called:
         raise ValueError(f"anchor must be one of the agents, {', '.join(called)}, not {anchor!r}")
-    made = tuple(make_agent(a, game) if isinstance(a, str) else a for a in agents)
+    made = tuple(make_agent(a, game) if isinstance(a, str) else a for a in agents)  # wrong specs are told of first
     arena = Arena(game, made, seed)
-    step = chunk or arena.blocks_at_once
+    step = chunk or min(arena.blocks_at_once, math.ceil(blocks / (CHUNKS * jobs)))
     tasks = [(first, min(step, blocks - first)) for first in range(0, blocks, step)]
-    parts: list[Blocks | None] = [None] * len(tasks)
+    executor = executor or ("serial" if jobs == 1 else "processes")
+    if executor != "serial":
+        arena = Arena(game, tuple(_spec(agent, executor) for agent in agents), seed)
+    parts: dict[int, Blocks] = {}
     with _progress(blocks, progress) as report:
-        if jobs == 1 or len(tasks) == 1:
-            for t, task in enumerate(tasks):
-                parts[t] = arena.play(*task)
-                report(task[1])
-        else:
-            specs = [a for a in agents if isinstance(a, str)]
-            if len(specs) != len(agents):
-                raise ValueError("jobs > 1 needs agents named by specs: an Agent can't be sent to another process")
-            for t, part in _in_processes(game, specs, seed, tasks, jobs):
-                parts[t] = part
-                report(tasks[t][1])
-    return ArenaResult(game, tuple(called), seed, join([p for p in parts if p is not None]), anchor, confidence)
+        for number, part in run_tasks(play_blocks, arena, tasks, executor, jobs, address):
+            parts[number] = part
+            report(tasks[number][1])
+    return ArenaResult(game, tuple(called), seed, join([parts[t] for t in range(len(tasks))]), anchor, confidence)
+
+
+def _spec(agent: Agent | str, executor: str) -> str:
+    if not isinstance(agent, str):
+        raise ValueError(
+            f"the executor {executor!r} needs specs: the agent {agent.name} can't be sent to another process"
+        )
+    return agent
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -675,49 +695,6 @@ def _distinct(names: Sequence[str]) -> list[str]:
         again = sum(1 for other in names[: len(out)] if other == name)
         out.append(f"{name} #{again + 1}" if again else name)
     return out
-
-
-_ARENA: Arena | None = None
-
-
-def _enter(game: BatchGame, specs: Sequence[str], seed: int) -> None:
-    global _ARENA
-    _ARENA = Arena(game, tuple(make_agent(spec, game) for spec in specs), seed)
-
-
-def _play(first: int, count: int) -> Blocks:
-    assert _ARENA is not None
-    return _ARENA.play(first, count)
-
-
-def _in_processes(
-    game: BatchGame, specs: Sequence[str], seed: int, tasks: Sequence[tuple[int, int]], jobs: int
-) -> Iterator[tuple[int, Blocks]]:
-    """Yield the number and the blocks of every task as they are done; each process makes the agents once."""
-    workers = min(jobs, len(tasks))
-    with _one_thread_each():
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), _enter, (game, list(specs), seed))
-        futures: dict[Future[Blocks], int] = {pool.submit(_play, *task): t for t, task in enumerate(tasks)}
-    try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes started within use one thread each for linear algebra, or they would fight for the cores."""
-    name = "OMP_NUM_THREADS"
-    before = os.environ.get(name)
-    os.environ[name] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
 
 
 @contextmanager
@@ -749,11 +726,23 @@ def run_arena(
     jobs: int = 1,
     out: str | Path | None = None,
     *,
+    executor: str | None = None,
+    address: str | None = None,
     progress: bool = True,
     anchor: str | None = None,
 ) -> ArenaResult:
     """Compare the agents named and write the JSON to `out`; what a command line calls. See `compare`."""
-    result = compare(game, specs, blocks, seed, jobs=jobs, progress=progress, anchor=anchor)
+    result = compare(
+        game,
+        specs,
+        blocks,
+        seed,
+        jobs=jobs,
+        executor=executor,
+        address=address,
+        progress=progress,
+        anchor=anchor,
+    )
     if out is not None:
         result.write(out)
     return result

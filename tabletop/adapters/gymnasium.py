@@ -16,6 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from tabletop import registry
+from tabletop.adapters import made_opponents
 from tabletop.game import Array, BatchGame
 from tabletop.selfplay import LearnerSeats
 
@@ -25,10 +26,11 @@ MakeGame = Callable[..., BatchGame] | str
 class SinglePlayerEnv(gymnasium.Env):
     """One seat of a game, the opponents moving inside.
 
-    opponents, seat, num_players: as for `LearnerSeats`. reset(seed=s) begins the game that the batch engine has for
-    seed s; reset() goes on to the next episode of that seed. Rewards are what the seat was paid since its last
-    decision, whoever moved. `info` holds "action_mask" (all 0 at the end), "seat", "num_players" and "opponents" (names
-    by seat, None for the learner). `render` shows what the seat may see, as text: "ansi" returns it, "human" prints it.
+    opponents, seat, num_players: as for `LearnerSeats`; opponents may be specs too ("rulebook", "checkpoint:PATH").
+    reset(seed=s) begins the game that the batch engine has for seed s; reset() goes on to the next episode of that
+    seed. Rewards are what the seat was paid since its last decision, whoever moved. `info` holds "action_mask" (all 0
+    at the end), "seat", "num_players" and "opponents" (names by seat, None for the learner). `render` shows what the
+    seat may see, as text: "ansi" returns it, "human" prints it.
     """
 
     metadata = {"render_modes": ["ansi", "human"], "render_fps": 2}  # noqa: RUF012
@@ -45,7 +47,8 @@ class SinglePlayerEnv(gymnasium.Env):
             raise ValueError(f"render_mode must be None, ansi or human, not {render_mode!r}")
         self.game = game
         self.render_mode = render_mode
-        self.rows = LearnerSeats(game, 1, opponents, seat=seat, num_players=num_players, autoreset=False)
+        others = made_opponents(opponents, game)
+        self.rows = LearnerSeats(game, 1, others, seat=seat, num_players=num_players, autoreset=False)
         self.observation_space = spaces.Box(-128, 127, (game.spec.observation_size,), np.int8)
         self.action_space = spaces.Discrete(game.num_actions)
 
@@ -93,6 +96,8 @@ class SinglePlayerEnv(gymnasium.Env):
 class SelfPlayVectorEnv(VectorEnv):
     """Games by the batch, a learner in one seat of each; the next episode begins in the step that ends one (SAME_STEP).
 
+    opponents, seat, num_players: as for `SinglePlayerEnv`; the same seeds give the same games.
+
     Where an episode ended, `infos["final_obs"]` holds its last observation and `infos["final_info"]` its "seat",
     "num_players", "opponents", "length" (decisions) and "return" (payment in all). `infos["action_mask"]` int8 [B, A],
     "seat" and "num_players" [B] are of the decision to come. reset(seed=s) spreads s over the rows; a list gives each
@@ -111,7 +116,8 @@ class SelfPlayVectorEnv(VectorEnv):
     ) -> None:
         self.game = game
         self.num_envs = num_envs
-        self.rows = LearnerSeats(game, num_envs, opponents, seat=seat, num_players=num_players)
+        others = made_opponents(opponents, game)
+        self.rows = LearnerSeats(game, num_envs, others, seat=seat, num_players=num_players)
         self.single_observation_space = spaces.Box(-128, 127, (game.spec.observation_size,), np.int8)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)

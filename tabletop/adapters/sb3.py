@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
+from tabletop.adapters import made_opponents
 from tabletop.game import Array, BatchGame
 from tabletop.selfplay import LearnerSeats, random_seed
 
@@ -21,9 +22,9 @@ from tabletop.selfplay import LearnerSeats, random_seed
 class SelfPlayVecEnv(VecEnv):
     """Games by the batch, a learner in one seat of each.
 
-    opponents, seat, num_players: as for `LearnerSeats`. seed: of the run, None for one from the system's entropy; the
-    games that follow depend on nothing but the run's seed, the row and the number of the episode. `reset` goes on to
-    the next episodes unless `seed` was called before it.
+    opponents, seat, num_players: as for `LearnerSeats`; opponents may be specs too ("rulebook", "checkpoint:PATH").
+    seed: of the run, None for one from the system's entropy; the games that follow depend on nothing but the run's
+    seed, the row and the number of the episode. `reset` goes on to the next episodes unless `seed` was called before it.
 
     Rewards are what the learner's seat was paid since its last decision, whoever moved. Where an episode ended, the
     info holds "terminal_observation", "episode" {"r", "l"} (payment in all, decisions), "seat", "num_players" and
@@ -41,7 +42,8 @@ class SelfPlayVecEnv(VecEnv):
         seed: int | None = None,
         num_players: int | Sequence[int] | None = None,
     ) -> None:
-        self.rows = LearnerSeats(game, num_envs, opponents, seat=seat, num_players=num_players)
+        others = made_opponents(opponents, game)
+        self.rows = LearnerSeats(game, num_envs, others, seat=seat, num_players=num_players)
         self.game = game
         super().__init__(
             num_envs,
@@ -60,7 +62,7 @@ class SelfPlayVecEnv(VecEnv):
 
     def set_opponents(self, opponents: Any) -> None:
         """Draw opponents from elsewhere from now on; episodes that have begun keep theirs."""
-        self.rows.set_opponents(opponents)
+        self.rows.set_opponents(made_opponents(opponents, self.game))
 
     def set_weights(self, weights: Any) -> None:
         """Set the weights of the pool of opponents, for the episodes that are yet to begin."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -93,15 +94,27 @@ def test_agents_of_any_kind_and_chunks_of_any_size_give_the_same():
     assert compare(game, [Plain(greedy), Plain(random)], blocks=6, seed=3, chunk=5).to_json() == whole
 
 
-def test_processes_give_the_same(tmp_path):
+@pytest.mark.parametrize(
+    "executor",
+    [
+        "processes",
+        pytest.param("ray", marks=pytest.mark.skipif(find_spec("ray") is None, reason="Ray has its own environment")),
+    ],
+)
+def test_whoever_plays_gives_the_same(executor, tmp_path):
     game = StingGame(rounds=1)
     specs = ["greedy", "sting:random", "rulebook:draw=1"]
     alone = run_arena(game, specs, blocks=8, seed=2, out=tmp_path / "a" / "alone.json")
-    arena_ = compare(game, specs, blocks=8, seed=2, jobs=2, chunk=3)
+    arena_ = compare(game, specs, blocks=8, seed=2, jobs=2, chunk=3, executor=executor)
     assert arena_.to_json() == alone.to_json() == (tmp_path / "a" / "alone.json").read_text()
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["alone.json"]
     with pytest.raises(ValueError, match="specs"):
-        compare(game, [registry.make_agent("greedy", game), "random"], blocks=8, jobs=2, chunk=3)
+        compare(game, [registry.make_agent("greedy", game), "random"], blocks=8, jobs=2, executor=executor)
+
+
+def test_a_wrong_spec_is_told_of_before_anything_starts():
+    with pytest.raises(ValueError, match="no agent 'nobody'"):
+        compare(StingGame(rounds=1), ["greedy", "nobody"], blocks=8, jobs=2)
 
 
 def test_the_order_of_agents_does_not_matter():
@@ -159,6 +172,8 @@ def test_errors():
         compare(game, ["sayer", "sayer"], blocks=1)
     with pytest.raises(ValueError, match="jobs and chunk"):
         compare(game, ["sayer", "sayer"], blocks=5, jobs=0)
+    with pytest.raises(ValueError, match="executor must be one of"):
+        compare(game, ["sayer", "sayer"], blocks=5, executor="threads")
     with pytest.raises(ValueError, match="anchor must be one of"):
         compare(game, ["sayer", "sayer"], blocks=5, anchor="nobody")
     with pytest.raises(KeyError, match="did not meet"):

@@ -56,12 +56,13 @@ def test_a_checkpoint_that_is_none(tmp_path):
 
 def test_agents_of_a_game_are_its_own():
     trained = list(registry.shipped(GAME.spec.name))
-    assert list(registry.list_agents(GAME)) == ["random", "greedy", "rulebook", *trained, "checkpoint:PATH"]
+    own = ["random", "greedy", "rulebook", "planner", *trained, "rollout", "checkpoint:PATH"]
+    assert list(registry.list_agents(GAME)) == own
     assert all(registry.list_agents(GAME).values())
     assert "sayer" in registry.list_agents(Toss())
     with pytest.raises(ValueError, match="sayer"):
         make_agent("greedy", Toss())
-    assert list(registry.list_agents("nothing-v0")) == ["random", "checkpoint:PATH"]
+    assert list(registry.list_agents("nothing-v0")) == ["random", "rollout", "checkpoint:PATH"]
 
 
 def test_a_maker_of_ones_own(monkeypatch):

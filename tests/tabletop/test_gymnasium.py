@@ -1,10 +1,13 @@
 """The Gymnasium environments pass Gymnasium's own checks, alone and by the batch."""
 
+import importlib
+
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from tabletop.adapters.gymnasium import SelfPlayVectorEnv, SinglePlayerEnv, register_game_env
 from tabletop.game import IllegalActionError
@@ -133,6 +136,69 @@ def test_the_vector_env(name, num_players):
             paid[terminated] = 0
     assert ended > 10
     env.close()
+
+
+@pytest.mark.parametrize(("name", "num_players"), [("high-card", 3), ("sting", 3), ("stingy", 2)])
+def test_the_vector_env_is_gymnasiums_own_over_single_ones(name, num_players):
+    """The same games, and the end of an episode told in the same way."""
+    game, size = small_game(name, num_players), 4
+    ours = SelfPlayVectorEnv(game, size)
+    theirs = SyncVectorEnv([lambda: SinglePlayerEnv(game)] * size, autoreset_mode=AutoresetMode.SAME_STEP)
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"]
+    seeds, ended = [11, 12, 13, 14], 0
+    ours_found, theirs_found = ours.reset(seed=seeds), theirs.reset(seed=seeds)
+    for _ in range(120):
+        for one, other in zip(ours_found[:-1], theirs_found[:-1]):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(one, other, atol=1e-6)
+        infos, their_infos = ours_found[-1], theirs_found[-1]
+        assert np.array_equal(infos["action_mask"], np.stack(their_infos["action_mask"]))
+        assert np.array_equal(infos["seat"], their_infos["seat"])
+        assert ("final_obs" in infos) == ("final_obs" in their_infos)
+        if "final_obs" in infos:
+            assert np.array_equal(infos["_final_obs"], their_infos["_final_obs"])
+            for row in np.flatnonzero(infos["_final_obs"]):
+                assert np.array_equal(infos["final_obs"][row], their_infos["final_obs"][row])
+                assert infos["final_info"]["seat"][row] == their_infos["final_info"]["seat"][row]
+                ended += 1
+        actions = uniform(ours)
+        ours_found, theirs_found = ours.step(actions), theirs.step(actions)
+    assert ended > 3
+
+
+@pytest.mark.parametrize(("name", "others"), [("Sting", ["rulebook", "greedy"]), ("Stingy", "greedy")])
+def test_the_packages_games_by_name_against_named_opponents(name, others):
+    importlib.import_module(f"{name.lower()}_env")
+    env = gymnasium.make(f"stinglab/{name}-v0", num_players=3, opponents=others, seat=1)
+    assert EnvSpec.from_json(env.spec.to_json()).make().spec.kwargs["opponents"] == others
+    _, info = env.reset(seed=3)
+    assert info["opponents"][1] is None
+    assert {*info["opponents"]} - {None} <= ({*others} if isinstance(others, list) else {others})
+    vector = gymnasium.make_vec(
+        f"stinglab/{name}-v0", num_envs=6, vectorization_mode="vector_entry_point", num_players=3, opponents=others
+    )
+    observations, infos = vector.reset(seed=3)
+    assert vector.unwrapped.spec.id == f"stinglab/{name}-v0"
+    for _ in range(20):
+        assert infos["action_mask"].any(axis=1).all()
+        observations, _, _, _, infos = vector.step(infos["action_mask"].argmax(axis=1))
+    assert vector.observation_space.contains(observations)
+    with pytest.raises(ValueError, match="no agent 'nobody'"):
+        gymnasium.make(f"stinglab/{name}-v0", opponents=["nobody"])
+
+
+def test_wrappers_by_the_batch():
+    env = gymnasium.wrappers.vector.DictInfoToList(SelfPlayVectorEnv(HighCard(rounds=1), 3))
+    _, infos = env.reset(seed=1)
+    assert [info["action_mask"].shape for info in infos] == [(HighCard.spec.num_actions,)] * 3
+    done = False
+    while not done:
+        _, _, terminations, _, infos = env.step(uniform(env.unwrapped))
+        done = terminations.any()
+    ended = infos[int(terminations.argmax())]
+    assert {"seat", "num_players", "length", "return", "opponents"} <= ended["final_info"].keys()
 
 
 def test_seeds_of_the_vector_env():

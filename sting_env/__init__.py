@@ -20,18 +20,18 @@ def make_game(**options: Any) -> StingGame:
     return StingGame(**options)
 
 
-def raw_env(render_mode: str | None = None, **options: Any) -> Any:
+def raw_env(render_mode: str | None = None, render_observer: str = "current", **options: Any) -> Any:
     """Return the PettingZoo AEC environment without wrappers: `raw_env(num_players=3)`."""
     from tabletop.adapters import aec
 
-    return aec.raw_env(make_game(**options), render_mode)
+    return aec.raw_env(make_game(**options), render_mode, render_observer)
 
 
-def env(render_mode: str | None = None, **options: Any) -> Any:
+def env(render_mode: str | None = None, render_observer: str = "current", **options: Any) -> Any:
     """Return the PettingZoo AEC environment with the usual wrappers: `env(num_players=3, render_mode="ansi")`."""
     from tabletop.adapters import aec
 
-    return aec.env(make_game(**options), render_mode)
+    return aec.env(make_game(**options), render_mode, render_observer)
 
 
 register_environments("sting-v0", "stinglab/Sting-v0", __name__)

@@ -152,8 +152,8 @@ class GameSpec:
 class BatchGame(ABC):
     """One configuration of one game, for batches of positions.
 
-    A game package derives from it and sets `spec`, `loops`, `config_type`, `action_to_string`, `string_to_action`,
-    `to_dict` and `write_position`; everything else is here.
+    A game package derives from it, sets `spec` and `loops` and writes `action_to_string`, `string_to_action`, `to_dict`,
+    `from_dict` and `to_text`; everything else is here.
     """
 
     spec: ClassVar[GameSpec]

@@ -2,7 +2,7 @@
 
 A run lives in one folder:
 
-    run.json          the settings; `--resume` reads them back and refuses others
+    run.json          the settings; the same command resumes a run, other settings are refused
     checkpoint.pt     weights, optimizer, counters, random streams: all that is needed to go on
     log.jsonl         a line for each evaluation, events for TensorBoard beside it
     snapshots/NNNN    earlier policies, opponents of later ones

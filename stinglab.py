@@ -949,6 +949,7 @@ def make_app(typer: ModuleType) -> Any:
     ) -> None:
         run_advise(position, bot, worlds, seed)
 
+    # `typer.Context` below: typer is the module given, which a type checker can't know.
     passed_on = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
     @app.command(help="Train an agent; its own options: `stinglab train --help`.", context_settings=passed_on)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tabletop import loops
 from tabletop.game import BatchGame, raw_bytes
-from tabletop.jit import bind, entry
-from tabletop.seeding import CHOICE, derive
+from tabletop.jit import bind
+from tabletop.selfplay import decision_keys
 
 Array = NDArray[Any]
 
@@ -165,15 +165,4 @@ def luck(states: Array, key: int) -> Array:
 
     It hangs on the episode, the player on turn and the number of the decision; lanes that are over get that of player 0.
     """
-    players = np.maximum(states["current_player"], 0).astype(np.int64)
-    decisions = states["decision"].astype(np.int64)
-    return np.asarray(
-        _luck(np.ascontiguousarray(states["rng_key"]), players, decisions, np.uint64(key), np.empty(len(states), np.uint64))
-    )
-
-
-@entry
-def _luck(rng_keys, players, decisions, key, out):  # type: ignore[no-untyped-def]
-    for b in range(out.shape[0]):
-        out[b] = derive(derive(rng_keys[b] ^ key, CHOICE, players[b]), CHOICE, decisions[b])
-    return out
+    return decision_keys(states, luck=key)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -90,18 +91,11 @@ class RolloutAgent:
         return int(left[0])
 
 
+@cache
 def with_aim(game: BatchGame, aim: str) -> BatchGame:
     """Return the game paying for `aim`: who wins, or by how much."""
     config = game.config.to_dict()
-    if config.get("reward", aim) == aim:
-        return game
-    key = (game.spec.name, aim, tuple(sorted((k, str(v)) for k, v in config.items())))
-    if key not in _games:
-        _games[key] = make_game(game.spec.name, **(config | {"reward": aim}))
-    return _games[key]
-
-
-_games: dict[Any, BatchGame] = {}
+    return make_game(game.spec.name, **(config | {"reward": aim})) if config.get("reward", aim) != aim else game
 
 
 def make(game: BatchGame, options: dict[str, str]) -> RolloutAgent:

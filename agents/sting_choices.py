@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.reading import lowest, place_of, players_of, section
 from sting_env.observation import COLOUR, FIXED, KIND, NATURAL, OWNER, POINTS, SIZE, WILD_CELL, WILD_COUNT
 from sting_env.piles import (
     BRIDGE_HIGH,
@@ -105,32 +106,6 @@ SUPER_BONUS = 2  # points for a pile that can't be passed on
 
 
 @kernel
-def section(legal, start, size):
-    """Return the legal actions start..start+size-1 as bits from 0; size <= 62."""
-    w = start >> 6
-    k = start & 63
-    found = legal[w] >> np.uint64(k)
-    if k + size > 64:
-        found |= legal[w + 1] << np.uint64(64 - k)
-    return np.int64(found & np.uint64((1 << size) - 1))
-
-
-@kernel
-def lowest(x):
-    """Return the place of the lowest bit of a positive int64."""
-    return popcount((x & -x) - 1)
-
-
-@kernel
-def place_of(one_hot, size):
-    """Return the place of the 1 among the first `size`, NOTHING if there is none."""
-    for i in range(size):
-        if one_hot[i]:
-            return i
-    return NOTHING
-
-
-@kernel
 def cards_of(o):
     """Return the kinds in hand as bits."""
     cards = 0
@@ -150,12 +125,6 @@ def without(o, cards, spent):
         if o.hand[kind] < 2:
             left &= ~(1 << kind)
     return left
-
-
-@kernel
-def players_of(o):
-    """Return the number of players."""
-    return 2 + place_of(o.num_players, o.num_players.shape[0])
 
 
 @kernel
@@ -279,8 +248,10 @@ def could_play(o):
     top = top_of_discard(o)
     if top != NOTHING and is_natural(top) and ((accepts >> top) & 1 or (spare >= 2 and lays_with_natural(cards, top))):
         return True
-    if top != NOTHING and is_wild(top) and (
-        takes_wild or (spare >= 2 and lays_with_wild(cards)) or (spare >= 1 and bridges)
+    if (
+        top != NOTHING
+        and is_wild(top)
+        and (takes_wild or (spare >= 2 and lays_with_wild(cards)) or (spare >= 1 and bridges))
     ):
         return True
     for i in range(o.num_piles):

@@ -23,12 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from agents import sting_choices
-from agents.sting_choices import (
-    lowest,
-    place_of,
-    players_of,
-    replaces,
-)
+from agents.reading import lowest, place_of, players_of
+from agents.sting_choices import replaces
 from sting_env.observation import COLOUR, FIXED, KIND, NATURAL, OWNER, POINTS, SIZE, WILD_CELL, WILD_COUNT
 from sting_env.piles import (
     BRIDGE_HIGH,

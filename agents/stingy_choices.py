@@ -22,8 +22,6 @@ Extra-tile rules, the option `extra` of every bot (G16 asks only who made no swa
                it whenever they are asked
 """
 
-# mypy: allow-untyped-defs, allow-incomplete-defs
-
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -31,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.base import Array
+from agents.reading import lowest, place_of, players_of
 from agents.stingy_greedy import (
     ALWAYS,
     CHOSEN,
@@ -52,12 +51,9 @@ from agents.stingy_greedy import (
     fill_totals,
     finish,
     groups_in_question,
-    lowest,
     observers_seat,
     parties,
     payment,
-    place_of,
-    players_of,
     points_of,
     rebuild,
     regular_number,

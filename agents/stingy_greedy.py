@@ -8,12 +8,11 @@ greedy     what changes its standing most at once: points and a share of the poi
 The options and their numbers are in `agents.stingy_choices`.
 """
 
-# mypy: allow-untyped-defs, allow-incomplete-defs
-
 from __future__ import annotations
 
 import numpy as np
 
+from agents.reading import lowest, place_of, players_of, section
 from stingy_env.config import MAX_PLAYERS, StingyRules
 from stingy_env.observation import OBSERVATION, observe
 from stingy_env.rules import (
@@ -74,38 +73,6 @@ COLOUR = np.array([NUM_COLOURS if kind == FLAG else kind % NUM_COLOURS for kind 
 ALL_COLOURS = (1 << (COLOURS * MAX_PLAYERS)) - 1
 
 # Reading the record -----------------------------------------------------------------------------------------------------
-
-
-@kernel
-def section(legal, start, size):
-    """Return the legal actions start..start+size-1 as bits from 0; size <= 62."""
-    w = start >> 6
-    k = start & 63
-    found = legal[w] >> np.uint64(k)
-    if k + size > 64:
-        found |= legal[w + 1] << np.uint64(64 - k)
-    return np.int64(found & np.uint64((1 << size) - 1))
-
-
-@kernel
-def lowest(x):
-    """Return the place of the lowest bit of a positive int64."""
-    return popcount((x & -x) - 1)
-
-
-@kernel
-def place_of(one_hot, size):
-    """Return the place of the 1 among the first `size`, NOTHING if there is none."""
-    for i in range(size):
-        if one_hot[i]:
-            return i
-    return NOTHING
-
-
-@kernel
-def players_of(o):
-    """Return the number of players."""
-    return 2 + place_of(o.num_players, o.num_players.shape[0])
 
 
 @kernel
@@ -319,7 +286,7 @@ def swap(rule, o, legal):
     players = players_of(o)
     seats = seats_of(players)
     best, best_gain, best_hope = NO_SWAP, 0.0, np.inf
-    awaits = (rule == ALWAYS or rule == OWN_RULE) and extra_awaits(o, seats)  # noqa: SIM109
+    awaits = rule in (ALWAYS, OWN_RULE) and extra_awaits(o, seats)
     if awaits and rule == ALWAYS:
         return NO_SWAP
     ghost = place_of(o.ghost, o.ghost.shape[0])

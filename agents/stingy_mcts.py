@@ -12,8 +12,6 @@ lookahead sees in them counts as so many playouts, and as prior in the rule of R
     stingy:mcts:ms=50           as many as fit into so many milliseconds
 """
 
-# mypy: allow-untyped-defs, allow-incomplete-defs
-
 from __future__ import annotations
 
 import time
@@ -208,10 +206,6 @@ class TreeSearch:
     def act(self, observations: Array, masks: Array, keys: Array) -> Array:
         """Choose for every record, one after the other."""
         return np.array([self.search(observations[b : b + 1], keys[b]) for b in range(len(observations))], np.int64)
-
-    def act_on(self, game: BatchGame, records: Array, observations: Array, masks: Array, keys: Array) -> Array:
-        """Choose for every record; the observations tell all that records with the pool dealt anew could (G6)."""
-        return self.act(observations, masks, keys)
 
     def search(self, observation: Array, key: Any) -> int:
         """Return the action most often tried from the position that records [1] show."""

@@ -71,8 +71,8 @@ def read_position(path: Path) -> tuple[BatchGame, Array]:
 def advise(game: BatchGame, states: Array, agent: Agent, worlds: int, seed: int = 1) -> tuple[list[Advice], Estimate]:
     """Return all legal actions of a position, records [1], in the order of the rules, and the value of the best.
 
-    The action to take comes first in nothing: it is the one with win_behind 0. The Estimate is its share of the win, chosen
-    on the even worlds and valued on the odd ones. worlds: at least 4.
+    The action to take is the one that is 0 behind. The Estimate is its share of the win, chosen on the even worlds and
+    valued on the odd ones. worlds: at least 4.
     """
     if worlds < 4:
         raise ValueError(f"worlds must be at least 4, not {worlds}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -137,7 +138,7 @@ def features_of(data: Data) -> Array:
     return np.column_stack([data.columns[name].astype(np.float64) for name in data.question.tree])
 
 
-def fit_tree(features: Array, differences: Array):  # type: ignore[no-untyped-def]
+def fit_tree(features: Array, differences: Array) -> Any:
     """Return a tree of depth 3 that says where arm 1 is better, mistakes weighted by what they cost.
 
     features: float64 [N, C]. differences: float64 [N], arm 1 less arm 0: noisy, but their weighted sum is not biased.
@@ -204,8 +205,11 @@ def by_level(data: Data, rows: Array | None = None) -> Iterator[tuple[int, Array
 
 def curves(data: Data, measure: str, rows: Array | None = None) -> list[tuple[int, Estimate, Estimate, Estimate]]:
     """Return by level of the chart's columns the value of arm 0, of arm 1, and their difference."""
-    values = data.value(measure, 0), data.value(measure, 1), data.difference(measure)
-    return [(level, *(mean_of(data, v, here) for v in values)) for level, here in by_level(data, rows)]  # type: ignore[misc]
+    one, two, difference = data.value(measure, 0), data.value(measure, 1), data.difference(measure)
+    return [
+        (level, mean_of(data, one, here), mean_of(data, two, here), mean_of(data, difference, here))
+        for level, here in by_level(data, rows)
+    ]
 
 
 def behaviour(data: Data, spec: str, rows: Array | None = None) -> list[tuple[int, Estimate]]:

@@ -27,6 +27,7 @@ from agents.registry import make_agent
 from analysis.questions import NO_MOVE, Question
 from tabletop import seeding
 from tabletop.game import BatchGame
+from tabletop.selfplay import ask
 
 LANES = 16_384  # games that are played side by side, at most: some 32 MB of records
 BEHAVE, KEEP, EXPLORE, CONTINUE, SHUFFLE, APART = range(11, 17)  # streams of a study's seed, by purpose
@@ -80,8 +81,7 @@ def choose(game: BatchGame, states: Array, agents: Sequence[Agent], keys: Array)
         seats = [seat for seat, other in enumerate(agents) if other is agent]
         mine = np.flatnonzero(np.isin(players, seats))
         if len(mine):
-            records = states[mine]
-            actions[mine] = agent.act(game.observe(records), game.legal_action_mask(records), keys[mine])
+            actions[mine] = ask(agent, game, states[mine], keys[mine])
     return actions
 
 

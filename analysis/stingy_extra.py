@@ -27,6 +27,7 @@ from stingy_env.rules import (
     Phase,
 )
 from tabletop.game import BatchGame
+from tabletop.selfplay import ask
 
 LARGE_TABLE = 5  # seats from which on the regular number is 1 (G15)
 POOL_LEVELS = (1, 11, 21, 31, 41, 51, 61, 71, 81)
@@ -97,7 +98,7 @@ def swaps(game: BatchGame, states: Array, agent: Agent, keys: Array) -> Array:
     """Return the swap that `agent` would make, NO_SWAP for none: int64 [B]."""
     if len(states) == 0:
         return np.empty(0, np.int64)
-    return agent.act(game.observe(states), game.legal_action_mask(states), keys)
+    return ask(agent, game, states, keys)
 
 
 def forgo_asked(game: BatchGame, states: Array, agent: Agent, keys: Array) -> Array:

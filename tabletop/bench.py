@@ -23,6 +23,7 @@ import numba
 import numpy as np
 
 from tabletop.game import BatchGame, raw_bytes
+from tabletop.registry import make
 from tabletop.seeding import CHOICE, spread
 from tabletop.selfplay import UniformOpponent
 from tabletop.threads import shard
@@ -138,23 +139,25 @@ def vec_env(env: Any, seed: int = 0) -> Chunk:
     return play
 
 
-@dataclass(frozen=True)
+@dataclass
 class Playouts:
-    """A chunk of whole games by a compiled bot in every seat, one thread; it counts games.
+    """A chunk of games by a compiled bot in every seat, one thread; it counts games, each of another deal.
 
-    loop: the bot's `tabletop.loops.play_lanes`.
+    loop: the bot's `tabletop.loops.play_lanes`. unit: what a game is.
     """
 
     game: BatchGame
     bot: Any
     loop: Any
+    unit: str
     lanes: int = 64
-    unit: str = "games/s"
+    played: int = 0
 
     def __call__(self) -> int:
         """Play a game to its end in every lane."""
         states = self.game.new_states(self.lanes)
-        self.game.reset(states, 0)
+        self.game.reset(states, spread(0, self.lanes, first=self.played))
+        self.played += self.lanes
         shape = (self.lanes, self.game.spec.max_players)
         bots, options = np.full(shape, self.bot.bot, np.int64), np.full(shape, self.bot.option, np.int64)
         view = np.empty(1, self.game.spec.observation_dtype)
@@ -169,12 +172,19 @@ def playout_chunks(game: BatchGame, spec: str = "greedy") -> dict[str, Chunk]:
     from tabletop.adapters import made_opponents
     from tabletop.selfplay import play_loop_of
 
+    rounds = bool(game.spec.unit_options)  # the smallest unit that is scored by itself, where it is not the whole game
+    if rounds:
+        game = make(game.spec.name, **(game.config.to_dict() | dict(game.spec.unit_options)))
     try:
         bot = made_opponents(spec, game)
     except (LookupError, ValueError):
         return {}
     loop = play_loop_of(bot, game)
-    return {} if loop is None else {f"playouts by {spec}, 1 thread": Playouts(game, bot, loop)}
+    return (
+        {}
+        if loop is None
+        else {f"playouts by {spec}, 1 thread": Playouts(game, bot, loop, "rounds/s" if rounds else "games/s")}
+    )
 
 
 def measure(chunks: dict[str, Chunk], seconds: float = 1.0, repeats: int = 5) -> list[Measurement]:

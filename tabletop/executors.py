@@ -135,6 +135,7 @@ class _Started(SpawnContext):
         super().__init__()
         self.processes: list[Any] = []
 
+    # The class of processes there, for which a function that makes one does as well.
     def Process(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
         process = multiprocessing.get_context("spawn").Process(*args, **kwargs)
         self.processes.append(process)
@@ -197,7 +198,7 @@ def _terminate_at_exit() -> None:
     Where an iterator was neither read to its end nor closed, it would wait for all that the pool has still to do:
     `concurrent.futures` asks for that by the same function, and whoever asks last is called first. `atexit` is too late.
     """
-    threading._register_atexit(_terminate_all)  # type: ignore[attr-defined]
+    threading._register_atexit(_terminate_all)  # type: ignore[attr-defined]  # private: there is no public way
 
 
 def _terminate_all() -> None:

@@ -1,8 +1,8 @@
 """The `kernel` and `entry` decorators: compile flags and the cache of compiled code.
 
 Numba's cache does not see edits in another file, so an entry point is kept in a folder named by the hash of its module
-and of everything that module imports from the same packages: after an edit just what depends on it is compiled anew, and
-nothing stale is ever run. `STINGLAB_CACHE_DIR` moves the cache.
+and of all that it imports from packages with kernels, as they were when they were imported: after an edit just what
+depends on it is compiled anew, and nothing stale is ever run. `STINGLAB_CACHE_DIR` moves the cache.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import re
 import tempfile
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)|impor
 
 @cache
 def _source(module: str) -> Path | None:
-    """Return the file of a module that is not installed by a package manager, None for any other."""
+    """Return the file of a module, None if it has none that can be read."""
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, AttributeError, ValueError):
@@ -42,28 +42,23 @@ def _source(module: str) -> Path | None:
 
 
 @cache
-def _imports(module: str) -> tuple[str, ...]:
-    """Return the modules of the same packages that a module imports directly."""
+def _text(module: str) -> str:
+    """Return the source of a module as it was when first asked for, which is when its kernels are made (`_remember`)."""
     path = _source(module)
-    if path is None:
-        return ()
-    found = []
-    for package, names, plain in IMPORT.findall(path.read_text(encoding="utf-8")):
+    return path.read_text(encoding="utf-8") if path is not None else ""
+
+
+def _imports(module: str) -> Iterator[str]:
+    """Yield the modules of packages with kernels that a module imports directly."""
+    for package, names, plain in IMPORT.findall(_text(module)):
         base = package or plain
-        if base.split(".")[0] not in _kernel_packages:
-            continue
-        found.append(base)
-        found += [f"{base}.{name}" for name in re.findall(r"\w+", names) if _source(f"{base}.{name}")]
-    return tuple(found)
+        if base.split(".")[0] in _kernel_packages:
+            yield base
+            yield from (f"{base}.{name}" for name in re.findall(r"\w+", names) if _source(f"{base}.{name}"))
 
 
-_kernel_packages = {__name__.split(".")[0]}
-
-
-def source_digest(modules: Iterable[str]) -> str:
-    """Return the hash of these modules' sources, of all they import from kernel packages, and of the compiler."""
-    modules = list(modules)
-    _kernel_packages.update(module.split(".")[0] for module in modules)
+def _closure(modules: Iterable[str]) -> set[str]:
+    """Return these modules and all that they import from packages with kernels."""
     seen: set[str] = set()
     todo = [*modules, __name__]
     while todo:
@@ -71,12 +66,34 @@ def source_digest(modules: Iterable[str]) -> str:
         if module not in seen:
             seen.add(module)
             todo += _imports(module)
+    return seen
+
+
+_kernel_packages = {__name__.split(".")[0]}
+
+
+@cache
+def _remember(module: str) -> None:
+    """Read now, while a module is imported, the sources that its kernels will be compiled from.
+
+    A file edited between import and first use, which may be minutes later, would else be taken for what was compiled.
+    """
+    _kernel_packages.add(module.split(".")[0])
+    for name in _closure([module]):
+        _text(name)
+
+
+def source_digest(modules: Iterable[str]) -> str:
+    """Return the hash of these modules' sources, of all they import from packages with kernels, and of the compiler."""
+    modules = list(modules)
+    for module in modules:
+        _remember(module)
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    for module in sorted(seen):
+    for module in sorted(_closure(modules)):
         path = _source(module)
         if path is not None and path.name != "__init__.py":
             digest.update(module.encode())
-            digest.update(path.read_bytes())
+            digest.update(_text(module).encode())
     return digest.hexdigest()[:16]
 
 
@@ -103,6 +120,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     """
     if not COMPILED:
         return function
+    _remember(function.__module__)
     return numba.njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 

@@ -135,7 +135,7 @@ def decision_keys(states: Array, lanes: Array | None = None, luck: int | np.uint
 def _write_keys(states: Any, lanes: Any, luck: Any, keys: Any) -> None:
     for i in range(lanes.shape[0]):
         s = states[lanes[i]]
-        keys[i] = derive(derive(s.rng_key ^ luck, CHOICE, s.current_player), CHOICE, s.decision)
+        keys[i] = derive(derive(s.rng_key ^ luck, CHOICE, max(s.current_player, 0)), CHOICE, s.decision)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from agents.arena import compare
-from agents.base import SearchAgent, luck
+from agents.base import SearchAgent, luck, play_out
 from agents.registry import make_agent
-from agents.search import rollouts
 from sting_env import StingGame
 from stingy_env import StingyGame
 from tabletop.selfplay import ask
@@ -23,9 +22,10 @@ def midgame(game, lanes=6, steps=40):
     return states[~game.terminated(states)]
 
 
+@pytest.mark.parametrize("spec", ["rollout:playouts=64", "rollout:playouts=64,prior=ppo,candidates=3,aim=margin"])
 @pytest.mark.parametrize("game", GAMES, ids=lambda g: f"{g.spec.name}-{g.num_players}")
-def test_choices_are_legal_and_the_same_for_the_same_luck_in_any_batch(game):
-    agent = make_agent("rollout:playouts=64", game)
+def test_choices_are_legal_and_the_same_for_the_same_luck_in_any_batch(game, spec):
+    agent = make_agent(spec, game)
     assert isinstance(agent, SearchAgent)
     states = midgame(game)
     keys = luck(states, 5)
@@ -45,33 +45,31 @@ def test_what_is_hidden_makes_no_difference(game):
     assert (ask(agent, game, states, keys) == ask(agent, game, elsewhere, keys)).all()
 
 
-def test_a_winning_discard_is_found():
-    """Who can go out at once should (S10): no playout from elsewhere is worth more than having won."""
+def test_whoever_can_go_out_this_turn_does():
+    """A win in hand (S10) is worth more than any playout: where greedy goes out at once, the choice wins too."""
     game = StingGame(num_players=2, rounds=1)
-    states = game.new_states(400)
+    states = game.new_states(300)
     game.reset(states, 3)
-    agent = make_agent("rollout:playouts=128", game)
-    greedy = make_agent("greedy", game)
+    agent, greedy = make_agent("rollout:playouts=128", game), make_agent("greedy", game)
     found = 0
-    for _ in range(60):
+    while found < 10 and not game.terminated(states).all():
         live = np.flatnonzero(~game.terminated(states))
         actions = np.zeros(len(states), np.int64)
         actions[live] = ask(greedy, game, states[live], luck(states[live], 1))
-        for lane in live:
-            after = states[lane : lane + 1].copy()
-            game.step(after, actions[lane : lane + 1])
-            player = states["current_player"][lane]
-            several = game.legal_action_mask(states[lane : lane + 1]).sum() > 1
-            if several and game.terminated(after)[0] and game.returns(after)[0, player] > 0 and found < 10:
-                chosen = ask(agent, game, states[lane : lane + 1], luck(states[lane : lane + 1], 2))
-                end = states[lane : lane + 1].copy()
-                game.step(end, chosen)
-                assert game.terminated(end)[0] or rollouts(game, end, greedy, 32, 1).mean.size
-                found += int(game.terminated(end)[0])
-        if found >= 10:
-            break
-        game.step(states, actions)
-    assert found >= 8
+        after = states.copy()
+        game.step(after, actions)
+        several = game.legal_action_mask(states).sum(axis=1) > 1
+        for lane in np.flatnonzero(game.terminated(after) & ~game.terminated(states) & several)[:3]:
+            player = int(states["current_player"][lane])
+            if game.returns(after)[lane, player] <= 0:
+                continue
+            end = states[lane : lane + 1].copy()
+            game.step(end, ask(agent, game, end, luck(end, 2)))
+            play_out(game, end, [greedy, greedy], 1)  # it may have chosen a play that wins as surely
+            assert game.returns(end)[0, player] > 0
+            found += 1
+        states = after
+    assert found >= 10
 
 
 def test_it_beats_who_plays_on_for_it():

@@ -20,7 +20,6 @@ from sting_env import StingGame
 from stingy_env import StingyGame
 from stingy_env.rules import NO_SWAP, TILES_EXTRA
 from tabletop.jit import COMPILED
-from tests.cli.conftest import refused, run  # noqa: F401
 
 compiled = pytest.mark.skipif(not COMPILED, reason="takes minutes without compilation")
 TINY = ("--states", 60, "--worlds", 4, "--variant-states", 30, "--variant-worlds", 4, "--players", 2, "--blocks", 10)
@@ -32,7 +31,7 @@ def tiny(name, tmp_path, **changes):
 
 
 @compiled
-def test_a_part_writes_a_page_its_figure_and_its_table(run, tmp_path):  # noqa: F811
+def test_a_part_writes_a_page_its_figure_and_its_table(run, tmp_path):
     out = tmp_path / "out"
     ran = run("study", "draw", "--part", "chart", *TINY, "--out", out, "--data", tmp_path / "data")
     assert ran.code == 0, ran
@@ -45,7 +44,7 @@ def test_a_part_writes_a_page_its_figure_and_its_table(run, tmp_path):  # noqa: 
 
 
 @compiled
-def test_the_command_under_a_figure_makes_it_again(run, tmp_path):  # noqa: F811
+def test_the_command_under_a_figure_makes_it_again(run, tmp_path):
     out, data = tmp_path / "out", tmp_path / "data"
     run("study", "draw", "--part", "curves", *TINY, "--out", out, "--data", data)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
@@ -89,7 +88,7 @@ def test_plans_that_cannot_be(tmp_path):
         study.run(tiny("extra", tmp_path), ["hint"])
 
 
-def test_mistakes_are_one_line(refused, tmp_path):  # noqa: F811
+def test_mistakes_are_one_line(refused, tmp_path):
     assert "there is no study 'chess'" in refused("study", "chess")
     assert "has no part 'fly'" in refused("study", "draw", "--part", "fly")
     assert "--players must be whole numbers" in refused("study", "draw", "--players", "two")
@@ -149,7 +148,7 @@ def test_advice_covers_every_legal_action_and_ignores_what_is_hidden(tmp_path):
 
 
 @compiled
-def test_advise_prints_a_table(run, tmp_path):  # noqa: F811
+def test_advise_prints_a_table(run, tmp_path):
     _, _, path = sting_position(tmp_path)
     ran = run("advise", "--position", path, "--worlds", 40)
     assert ran.code == 0, ran
@@ -160,7 +159,7 @@ def test_advise_prints_a_table(run, tmp_path):  # noqa: F811
 
 @compiled
 @pytest.mark.slow
-def test_advise_knows_stingy(run, tmp_path):  # noqa: F811
+def test_advise_knows_stingy(run, tmp_path):
     stingy = StingyGame(num_players=3)
     states = stingy.new_states(1)
     stingy.reset(states, [3])

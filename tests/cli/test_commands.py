@@ -145,3 +145,25 @@ def test_training_says_what_to_install(refused, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "training"]:
         monkeypatch.delitem(sys.modules, name)
     assert refused("train").endswith("pip install 'stinglab[train]'")
+
+
+def test_the_leaderboard_is_written(run, tmp_path, monkeypatch):
+    from agents import leaderboard
+
+    monkeypatch.setattr(leaderboard, "field_of", lambda _: ("random", "greedy"))
+    ran = run("leaderboard", "--game", "stingy", "--players", "2,3", "--blocks", 4, "--out", "board.md")
+    assert ran.code == 0, ran
+    text = (tmp_path / "board.md").read_text()
+    assert text.count("### Stingy") == 2
+    assert "stingy, 3 players" in text.lower()
+
+
+def test_the_leaderboard_refuses_what_it_can_not_do(refused):
+    assert "comma separated" in refused("leaderboard", "--players", "two")
+    assert "no such folder" in refused("leaderboard", "--out", "nowhere/board.md")
+
+
+def test_the_arena_plans_its_size(run):
+    ran = run("arena", "greedy", "random", "--rounds", 1, "--power", 0.02, "--blocks", 20)
+    assert ran.code == 0, ran
+    assert "greedy v random:" in ran.out

@@ -1,0 +1,82 @@
+"""The cache of compiled code: nothing stale is ever run."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tabletop.jit import COMPILED
+
+RULES = """
+from tabletop.jit import kernel
+
+@kernel
+def answer():
+    return {}
+"""
+LOOPS = """
+from tabletop.jit import entry
+from cards_a.rules import answer
+
+@entry
+def ask():
+    return answer()
+"""
+MAIN = """
+import sys
+import cards_a.rules
+if len(sys.argv) > 1:  # the file is edited after the import, before the first use
+    open("cards_a/rules.py", "w").write(sys.argv[1])
+from cards_a.loops import ask
+print(ask())
+"""
+
+
+@pytest.fixture
+def play(tmp_path):
+    """Give `play(*arguments)`: run a program that uses a small package of kernels, and return what it printed."""
+    package = tmp_path / "cards_a"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "rules.py").write_text(RULES.format(1))
+    (package / "loops.py").write_text(LOOPS)
+    (tmp_path / "main.py").write_text(MAIN)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+        "STINGLAB_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+    def run(*arguments):
+        command = [sys.executable, "main.py", *arguments]
+        ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.strip()
+
+    return run
+
+
+def test_an_edit_is_seen(play, tmp_path):
+    assert play() == "1"
+    (tmp_path / "cards_a" / "rules.py").write_text(RULES.format(2))
+    assert play() == "2"
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is kept without compilation")
+def test_an_edit_between_import_and_first_use_leaves_nothing_stale(play):
+    assert play(RULES.format(2)) == "1"  # what was imported is what runs
+    assert play() == "2"  # and is not taken for what was edited
+
+
+def test_a_digest_does_not_hang_on_what_was_compiled_before():
+    """Bots import rules of another package: whether that has been used already must make no difference."""
+    program = (
+        "import agents.sting_choices; from tabletop.jit import source_digest; {before}; print(source_digest({modules}))"
+    )
+    found = set()
+    for before in ("pass", "source_digest(['sting_env.rules'])"):
+        command = [sys.executable, "-c", program.format(before=before, modules=["agents.sting_choices"])]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        found.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert len(found) == 1

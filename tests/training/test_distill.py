@@ -1,0 +1,63 @@
+"""Learning from labels: it finds what they say of positions not learned from, and is not led by noise."""
+
+import numpy as np
+import pytest
+import torch
+
+from agents.policy import network_shape
+from sting_env import StingGame
+from tabletop.game import flat
+from training.distill import Labels, expected_value, learn
+from training.network import make_network
+
+
+@pytest.fixture(scope="module")
+def positions():
+    game = StingGame(num_players=2, rounds=1)
+    states = game.new_states(1500)
+    game.reset(states, 4)
+    for _ in range(25):
+        game.step(states, game.random_actions(states, np.arange(1500, dtype=np.uint64)))
+    states = states[~game.terminated(states)]
+    states = states[game.legal_action_mask(states).sum(axis=1) > 1]
+    return game, flat(game.observe(states)), game.legal_action_mask(states)
+
+
+def halves(observations, masks, values):
+    values = np.where(masks, values, 0).astype(np.float32)
+    middle = len(values) // 2
+    return [Labels(observations[part], masks[part], values[part]) for part in (slice(0, middle), slice(middle, None))]
+
+
+def test_better_actions_are_found_under_noise(positions):
+    game, observations, masks = positions
+    rng = np.random.default_rng(1)
+    truth = np.where(np.arange(game.num_actions) % 2 == 0, 0.3, 0.0) * np.ones(masks.shape)
+    train, _ = halves(observations, masks, truth + rng.normal(0, 0.3, masks.shape))
+    _, test = halves(observations, masks, truth)
+    torch.manual_seed(2)
+    network = make_network(game, network_shape(game.spec, 64, 16))
+    gain = learn(network, train, test, kl=0.005, epochs=12, learning_rate=3e-3)
+    assert abs(gain.prior) < 0.02
+    assert gain.learned > 0.5 * gain.best
+
+
+def test_noise_alone_teaches_nothing(positions):
+    game, observations, masks = positions
+    train, test = halves(observations, masks, np.random.default_rng(3).normal(0, 0.3, masks.shape))
+    torch.manual_seed(2)
+    network = make_network(game, network_shape(game.spec, 64, 16))
+    gain = learn(network, train, test, kl=0.005, epochs=3, learning_rate=1e-3)
+    assert abs(gain.learned) < 0.05 < gain.best
+
+
+def test_the_value_of_a_sure_choice_is_that_of_its_label_less_the_mean(positions):
+    game, observations, masks = positions
+    network = make_network(game, network_shape(game.spec, 64, 16, ("greedy",)))
+    network.advice.bias.data[0] = 1000.0  # does what its advisor says
+    values = np.zeros(masks.shape)
+    rows = np.arange(len(masks))
+    values[rows, network.advisors.advise(observations, masks)[:, 0]] = 1.0
+    labels, _ = halves(observations, masks, values)
+    expected = (1 - 1 / labels.masks.sum(axis=1)).mean()
+    assert expected_value(network, labels)[0] == pytest.approx(expected, abs=1e-4)

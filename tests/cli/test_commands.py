@@ -159,7 +159,7 @@ def test_the_leaderboard_is_written(run, tmp_path, monkeypatch):
 
 
 def test_the_leaderboard_refuses_what_it_can_not_do(refused):
-    assert "comma separated" in refused("leaderboard", "--players", "two")
+    assert "comma separated" in refused("leaderboard", "--players", "two", "--out", "board.md")
     assert "no such folder" in refused("leaderboard", "--out", "nowhere/board.md")
 
 

@@ -1,7 +1,7 @@
 """Decisions a second beside the peers, in one run: ratios that hold on a noisy machine.
 
     pip install -e '.[peers,plots]' -c constraints.txt      # an environment of its own
-    python benchmarks/peers.py --json benchmarks/peers.json --picture docs/images/peers.png
+    python benchmarks/peers.py --picture docs/images/peers.png
 
 All play uniformly random legal actions in one thread. A decision is one player action, chance apart; a game includes its
 creation, except where a peer starts from a copy of a ready-made start. Every system is measured in turn, round after

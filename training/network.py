@@ -59,13 +59,17 @@ class TorchNetwork(nn.Module):
             self.advice = nn.Linear(shape.hidden, len(shape.advisors))
             nn.init.zeros_(self.advice.weight)
             nn.init.zeros_(self.advice.bias)
-            self.advice.bias.data[0] = TRUST
+            self.trust_first(TRUST)
         nn.init.orthogonal_(self.input.weight, 2**0.5)
         nn.init.orthogonal_(self.hidden.weight, 2**0.5)
         nn.init.orthogonal_(self.policy.weight, 0.01)
         nn.init.orthogonal_(self.value.weight, 0.1)
         nn.init.zeros_(self.hidden.bias)
         nn.init.zeros_(self.value.bias)
+
+    def trust_first(self, trust: float) -> None:
+        """Score what the first advisor would do above the other actions by `trust`, in every position."""
+        self.advice.bias.data[0] = trust
 
     def read(self, observations: np.ndarray, masks: np.ndarray) -> Positions:
         """Return observations int8 [M, D] and masks bool [M, A] as the network takes them."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.arena import read_outcome
 from agents.base import Agent, Bots, CompiledBot, play_table
 from tabletop.game import BatchGame, flat
 from tabletop.jit import entry
@@ -34,6 +35,7 @@ class Lineup:
     bots: tuple[CompiledBot, ...]
     self_share: float = 0.6
     snapshot_share: float = 0.15
+    win_reward: float = 0.0  # what a win is worth beside the returns, less its equal share
 
 
 @dataclass
@@ -196,9 +198,18 @@ class SelfPlay:
             over = game.terminated(states)
             rollout.ends[t] = over
             if over.any():
+                if self.lineup.win_reward:
+                    rollout.rewards[t, over] += self.lineup.win_reward * self._wins(states[over])
                 self._note_results(np.flatnonzero(over))
                 self._begin(np.flatnonzero(over))
         return int(rollout.learner.sum())
+
+    def _wins(self, states: Array) -> Array:
+        """Return each seat's part of the win less the equal share, of games that are over: float32 [L, P]."""
+        winners, counts = read_outcome(self.game, states).winners, states["num_players"][:, None]
+        shares = winners / winners.sum(axis=1, keepdims=True) - 1 / counts
+        seated = np.arange(winners.shape[1]) < counts
+        return np.where(seated, shares, 0.0).astype(np.float32)
 
     def _snapshots_act(self, lanes: Array, records: Array, masks: Array, actions: Array) -> None:
         """Let snapshots choose in the lanes where they are on turn."""

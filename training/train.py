@@ -50,10 +50,11 @@ class Settings:
     options: of the game, beside those that make it one unit of scoring (a round; GameSpec.unit_options).
     players: player counts, each as often as it is named. steps: the learner's decisions, imitation apart.
     bots: those that sit with the learner, by default all but `random`; teacher: the bot imitated first, for `imitation`
-    decisions (0: none). advisors: bots whose advice the network takes (`agents.policy`). lanes and rollout: games side
-    by side, and decisions of each between updates. entropy goes linearly from `entropy` to `entropy_end`, the learning
-    rate to a tenth. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals: of an evaluation. init:
-    a policy to begin from.
+    decisions (0: none). advisors: bots whose advice the network takes (`agents.policy`); trust: what the action of the
+    first is scored above the others at first. lanes and rollout: games side by side, and decisions of each between
+    updates. entropy goes linearly from `entropy` to `entropy_end`, the learning rate to a tenth. win_reward: what a win
+    is worth beside the game's own reward. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals:
+    of an evaluation. init: a policy to begin from.
     """
 
     game: str = "sting-v0"
@@ -73,6 +74,7 @@ class Settings:
     hidden: int = 256
     row_width: int = 64
     advisors: tuple[str, ...] = ()
+    trust: float = 6.0
     learning_rate: float = 3e-4
     gae_lambda: float = 0.95
     clip: float = 0.2
@@ -80,6 +82,7 @@ class Settings:
     entropy_end: float = 0.003
     value_weight: float = 0.5
     reward_scale: float = 5.0
+    win_reward: float = 0.0
     evaluate_every: int = 500_000
     snapshot_every: int = 250_000
     checkpoint_every: int = 100_000
@@ -128,7 +131,7 @@ def start(folder: Path, settings: Settings) -> Run:
     game = make_game(settings, settings.players[0])
     sitting = settings.bots or tuple(name for name in bots_of(game).names if name != "random")
     bots = tuple(as_bot(make_agent(name, game)) for name in sitting)
-    lineup = Lineup(settings.players, bots, settings.self_share, settings.snapshot_share)
+    lineup = Lineup(settings.players, bots, settings.self_share, settings.snapshot_share, settings.win_reward)
     selfplay = SelfPlay(game, bots_of(game), lineup, settings.lanes, settings.seed)
     model = SelfPlayPPO(
         game,
@@ -148,6 +151,8 @@ def start(folder: Path, settings: Settings) -> Run:
         vf_coef=settings.value_weight,
         seed=settings.seed,
     )
+    if settings.advisors:
+        model.policy.network.trust_first(settings.trust)
     run = Run(folder, settings, game, model, bots)
     run.next_snapshot = settings.snapshot_every
     if (folder / "checkpoint.pt").exists():

@@ -62,14 +62,9 @@ def test_decisions_of_others_carry_reward_but_are_not_trained_on():
     assert advantages[0] == pytest.approx(7.0)
 
 
-@pytest.mark.parametrize("players", [2, 3, 6])
-def test_streams_sum_to_the_payoffs_and_payoffs_to_zero(players):
-    """Whole rounds of all-learner lanes: what each seat's decisions are credited with is what the round paid it."""
-    game = StingGame(num_players=players, rounds=1)
-    selfplay = SelfPlay(game, bots_of(game), Lineup((players,), (), self_share=1.0), 16, seed=3)
-    rollout = Rollout.empty(400, 16, game)
+def greedy_moves(game):
+    """Return a learner that does what `greedy` does."""
     greedy = make_agent("greedy", game)
-    paid = []
 
     def act(observations, masks):
         records = observations.view(game.spec.observation_dtype).reshape(-1)
@@ -77,9 +72,39 @@ def test_streams_sum_to_the_payoffs_and_payoffs_to_zero(players):
         nothing = np.zeros(len(actions), np.float32)
         return actions, nothing, nothing
 
+    return act
+
+
+@pytest.mark.parametrize("players", [2, 5])
+def test_a_win_is_rewarded_beside_the_payoff(players):
+    """The winner of a round has the highest payoff (S33); it gets the bonus less its equal share, the others pay."""
+    game = StingGame(num_players=players, rounds=1)
+    rewards = []
+    for bonus in (0.0, 2.0):
+        selfplay = SelfPlay(game, bots_of(game), Lineup((players,), (), 1.0, win_reward=bonus), 16, seed=3)
+        rollout = Rollout.empty(300, 16, game)
+        selfplay.collect(rollout, greedy_moves(game))
+        rewards.append(rollout.rewards)
+    plain, more = rewards[0], rewards[1] - rewards[0]
+    assert rollout.ends.sum() > 16
+    assert not more[~rollout.ends].any()
+    assert not more[:, :, players:].any()
+    for payoff, bonus in zip(plain[rollout.ends], more[rollout.ends], strict=True):
+        best = payoff[:players] == payoff[:players].max()
+        assert bonus[:players] == pytest.approx(2.0 * (best / best.sum() - 1 / players), abs=1e-6)
+
+
+@pytest.mark.parametrize("players", [2, 3, 6])
+def test_streams_sum_to_the_payoffs_and_payoffs_to_zero(players):
+    """Whole rounds of all-learner lanes: what each seat's decisions are credited with is what the round paid it."""
+    game = StingGame(num_players=players, rounds=1)
+    selfplay = SelfPlay(game, bots_of(game), Lineup((players,), (), self_share=1.0), 16, seed=3)
+    rollout = Rollout.empty(400, 16, game)
+    paid = []
+
     note = selfplay._note_results
     selfplay._note_results = lambda lanes: (paid.extend(selfplay.states["returns"][lanes].tolist()), note(lanes))
-    selfplay.collect(rollout, act)
+    selfplay.collect(rollout, greedy_moves(game))
     assert len(paid) > 16
     assert np.abs(np.sum(paid, axis=1)).max() < 1e-6
     assert rollout.rewards.sum() == pytest.approx(0, abs=1e-3)

@@ -2,11 +2,14 @@
 
 Candidates come from a prior (every legal action, or a network's likeliest), worlds from `determinize`, dealt alike for
 all candidates; a budget of time or of playouts is spent by sequential halving (Karnin, Koren and Somekh, 2013): each
-round tries all that are left equally often and drops the worse half. The bot that plays on sees only what it may, so
-that no choice leans on hidden cards (the fault of searching each world as if it were open: Frank and Basin, 1998).
+round tries all that are left equally often and drops the worse half. What a bot or a network would do stays in to the
+end, and another action is taken only if it is surely better in the same worlds: the best of many noisy means is
+otherwise often just the luckiest. The bot that plays on sees only what it may, so that no choice leans on hidden cards
+(the fault of searching each world as if it were open: Frank and Basin, 1998).
 
     rollout:ms=50                        50 milliseconds a decision
     rollout:playouts=512,playout=greedy  512 games played out: the same choice every time
+    rollout:ms=50,prior=planner          as planner does, unless another action is surely better
     rollout:ms=50,prior=ppo              the eight likeliest actions of the shipped network
 """
 
@@ -29,9 +32,10 @@ from tabletop.game import BatchGame
 from tabletop.registry import make as make_game
 
 Array = NDArray[Any]
-DEFAULTS = {"ms": "", "playouts": "", "playout": "greedy", "prior": "none", "candidates": "8", "aim": "win"}
+DEFAULTS = {"ms": "", "playouts": "", "playout": "greedy", "prior": "none", "candidates": "8", "doubt": "2", "aim": "win"}
 AIMS = ("win", "margin")
 CHUNK = 4  # worlds between looks at the clock
+NO_CHOICE = -1
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,10 @@ class RolloutAgent:
 
     name: str
     playout: CompiledBot
-    prior: PolicyAgent | None
+    prior: PolicyAgent | CompiledBot | None
     aim: str
-    most_candidates: int
+    most_candidates: int  # of a network's actions
+    doubt: float  # standard errors by which another action must be better than the prior's
     seconds: float  # a decision; 0 with a budget of playouts
     playouts: int  # a decision; 0 with a budget of time
 
@@ -53,27 +58,37 @@ class RolloutAgent:
     def act_on(self, game: BatchGame, records: Array, observations: Array, masks: Array, keys: Array) -> Array:
         """Choose for every record: int64 [B]. records [B] are re-dealt for the player on turn."""
         goal = with_aim(game, self.aim)
-        candidates = self.choose_candidates(observations, masks)
-        return np.array(
-            [self.search(goal, records[b : b + 1], candidates[b], int(keys[b])) for b in range(len(records))], np.int64
-        )
+        candidates, usual = self.choose_candidates(observations, masks, keys)
+        chosen = [
+            self.search(goal, records[b : b + 1], candidates[b], int(usual[b]), int(keys[b]))
+            for b in range(len(records))
+        ]
+        return np.array(chosen, np.int64)
 
-    def choose_candidates(self, observations: Array, masks: Array) -> Array:
-        """Return the actions to try: bool [B, A], the likeliest of the prior or all that are legal."""
+    def choose_candidates(self, observations: Array, masks: Array, keys: Array) -> tuple[Array, Array]:
+        """Return the actions to try, bool [B, A], and the prior's choice among them, int64 [B], -1 without a prior.
+
+        Tried are the likeliest of a network, all that are legal otherwise.
+        """
         if self.prior is None:
-            return masks
+            return masks, np.full(len(masks), NO_CHOICE)
+        if not isinstance(self.prior, PolicyAgent):
+            return masks, self.prior.act(observations, masks, keys)
         probabilities = np.where(masks, self.prior.probabilities(observations, masks), -1.0)
         order = np.argsort(-probabilities, axis=1, kind="stable")[:, : self.most_candidates]
         candidates = np.zeros_like(masks)
         np.put_along_axis(candidates, order, True, axis=1)
-        return np.asarray(candidates & masks)
+        return np.asarray(candidates & masks), order[:, 0]
 
-    def search(self, game: BatchGame, record: Array, candidates: Array, key: int) -> int:
-        """Return the best of the candidates bool [A] by sequential halving."""
+    def search(self, game: BatchGame, record: Array, candidates: Array, usual: int, key: int) -> int:
+        """Return the best of the candidates bool [A] by sequential halving.
+
+        usual: the prior's choice; it is never dropped, and another is taken only if it is surely better.
+        """
         left = np.flatnonzero(candidates)
         rounds = math.ceil(math.log2(max(len(left), 1)))
-        totals = np.zeros(len(candidates))
-        worlds = 0
+        totals, squares = np.zeros(len(candidates)), np.zeros(len(candidates))  # of sums over chunks of worlds
+        worlds = chunks = 0
         begun = time.perf_counter()
         for number in range(1, rounds + 1):
             tried = np.zeros_like(candidates)
@@ -81,14 +96,23 @@ class RolloutAgent:
             enough = worlds + max(1, self.playouts // (rounds * len(left))) if self.playouts else 0
             while True:
                 chunk = min(CHUNK, enough - worlds) if enough else CHUNK
-                found = rollouts(game, record, self.playout, chunk, key, worlds, tried[None])
-                totals[left] += chunk * found.mean[0, left]
-                worlds += chunk
+                found = chunk * rollouts(game, record, self.playout, chunk, key, worlds, tried[None]).mean[0, left]
+                if usual != NO_CHOICE:
+                    found -= found[np.searchsorted(left, usual)]
+                totals[left] += found
+                squares[left] += found**2
+                worlds, chunks = worlds + chunk, chunks + 1
                 if worlds >= enough if enough else time.perf_counter() - begun >= self.seconds * number / rounds:
                     break
             # All that are left have been tried in the same worlds, so that sums may be compared.
             left = left[np.argsort(-totals[left], kind="stable")][: (len(left) + 1) // 2]
-        return int(left[0])
+            if usual != NO_CHOICE:
+                left = np.union1d(left, usual)
+        if usual == NO_CHOICE:
+            return int(left[0])
+        error = np.sqrt(np.maximum(squares[left] - totals[left] ** 2 / max(chunks, 1), 0.0))
+        sure = totals[left] - self.doubt * error
+        return int(left[np.argmax(sure)]) if sure.max() > 0 else usual
 
 
 @cache
@@ -114,14 +138,15 @@ def make(game: BatchGame, options: dict[str, str]) -> RolloutAgent:
     if not isinstance(playout, CompiledBot):
         raise ValueError(f"rollout: only a compiled bot can play on, not {chosen['playout']}")
     prior = None if chosen["prior"] == "none" else make_agent(chosen["prior"], game)
-    if prior is not None and not isinstance(prior, PolicyAgent):
-        raise ValueError(f"rollout: prior must be none or a trained network, not {chosen['prior']}")
+    if prior is not None and not isinstance(prior, PolicyAgent | CompiledBot):
+        raise ValueError(f"rollout: prior must be none, a bot or a trained network, not {chosen['prior']}")
     agent = RolloutAgent(
         name="rollout" + "".join(f":{key}={value}" for key, value in options.items()),
         playout=playout,
         prior=prior,
         aim=chosen["aim"],
         most_candidates=read_count("candidates", chosen["candidates"]),
+        doubt=read_doubt(chosen["doubt"]),
         seconds=0.0,
         playouts=0,
     )
@@ -135,3 +160,14 @@ def read_count(name: str, text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise ValueError(f"rollout: {name} must be a whole number above 0, not {text!r}")
     return int(text)
+
+
+def read_doubt(text: str) -> float:
+    """Return a number of standard errors."""
+    try:
+        doubt = float(text)
+    except ValueError:
+        doubt = math.nan
+    if not 0 <= doubt < math.inf:
+        raise ValueError(f"rollout: doubt must be a number of standard errors, 0 or more, not {text!r}")
+    return doubt

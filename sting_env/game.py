@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sting_env import observation, rules, text, worlds
+from sting_env import observation, rules, symmetry, text, worlds
 from sting_env.config import MAX_PLAYERS, MIN_PLAYERS, StingConfig
 from tabletop.game import Array, BatchGame, GameSpec, IllegalActionError, Kernels, Loops, PositionError
 
@@ -50,6 +50,10 @@ class StingGame(BatchGame):
         largest = StingConfig.largest_hand(count)
         if self.config.hand_size > largest:
             raise ValueError(f"hand_size must be at most {largest} with {count} players, not {self.config.hand_size}")
+
+    def random_symmetries(self, observations: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Return a random renaming of the colours and numbers of each observation; see `BatchGame.random_symmetries`."""
+        return symmetry.random_symmetries(observations, not self.config.face_values, rng)
 
     def action_to_string(self, action: int) -> str:
         """Return an action in words."""

@@ -349,9 +349,7 @@ def can_substitute(config, s, seat, i, natural):
 @kernel
 def can_pass(config, s, seat):
     """Tell whether a Pass-a-Pile can be played (S24)."""
-    return (
-        s.hand[seat, PASS_A_PILE] > 0 and spare_cards(config, s, seat) >= 1 and passable_piles(s, seat) != 0
-    )
+    return s.hand[seat, PASS_A_PILE] > 0 and spare_cards(config, s, seat) >= 1 and passable_piles(s, seat) != 0
 
 
 @kernel

@@ -216,7 +216,9 @@ def read_cards(cards: Any, where: str) -> list[int]:
         raise PositionError(f"{where}: {len(cards)} cards, {cards[0]!r} the first, are more than the game has (S2)")
     for card in cards:
         if not isinstance(card, str) or card not in KIND_OF_NAME:
-            raise PositionError(f"{where}: no card is called {card!r}; cards are R1..R10, B, G, Y, W, D, T, S, PASS, BACK")
+            raise PositionError(
+                f"{where}: no card is called {card!r}; cards are R1..R10, B, G, Y, W, D, T, S, PASS, BACK"
+            )
     return [KIND_OF_NAME[card] for card in cards]
 
 
@@ -497,4 +499,3 @@ def complete(rules: Any, states: Any) -> None:
         write_legal(rules, s)
     else:
         bits.clear(s.legal)
-

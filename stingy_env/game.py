@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stingy_env import observation, rules, text
+from stingy_env import observation, rules, symmetry, text
 from stingy_env.config import MAX_PLAYERS, MIN_PLAYERS, StingyConfig
 from tabletop.game import Array, BatchGame, GameSpec, Kernels, Loops, PositionError
 
@@ -42,6 +42,10 @@ class StingyGame(BatchGame):
         elif options:
             config = StingyConfig.from_dict(config.to_dict() | options)
         super().__init__(config)
+
+    def random_symmetries(self, observations: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Return a random renaming of the kinds of each observation; see `BatchGame.random_symmetries`."""
+        return symmetry.random_symmetries(observations, self.config.colour_scoring, rng)
 
     def action_to_string(self, action: int) -> str:
         """Return an action in words."""

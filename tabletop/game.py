@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tabletop import loops, seeding
 from tabletop.jit import bind
-from tabletop.state import NO_PLAYER, ObservationField
+from tabletop.state import NO_PLAYER, ObservationField, field_slices
 from tabletop.threads import shard
 
 Array = NDArray[Any]
@@ -145,8 +145,7 @@ class GameSpec:
 
     def observation_slices(self) -> dict[str, slice]:
         """Return where each field lies in the flat vector."""
-        fields: Mapping[str, Any] = self.observation_dtype.fields or {}
-        return {name: slice(offset, offset + dtype.itemsize) for name, (dtype, offset, *_) in fields.items()}
+        return field_slices(self.observation_dtype)
 
 
 class BatchGame(ABC):
@@ -382,6 +381,19 @@ class BatchGame(ABC):
         observers = np.where(observers < 0, np.maximum(states["current_player"], 0), observers)
         self.loops.redeal(self.rules, out, observers, self._as_seeds(seeds, len(states)), worlds)
         return out
+
+    # Learning -------------------------------------------------------------------------------------------------------
+
+    def random_symmetries(self, observations: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Return for each observation, records [B], a random renaming under which the game is the same.
+
+        Two arrays of places, int64 [B, D] and [B, A]: value i of the renamed observation is value inputs[b, i] of
+        observation b, and what is true of action a of the renamed position is true of action actions[b, a] of position
+        b. One position learned from is so as many as it has names. A game without symmetries leaves this as it is.
+        """
+        size = len(observations)
+        inputs, actions = np.arange(self.spec.observation_size), np.arange(self.num_actions)
+        return np.broadcast_to(inputs, (size, len(inputs))), np.broadcast_to(actions, (size, len(actions)))
 
     # Texts ----------------------------------------------------------------------------------------------------------
 

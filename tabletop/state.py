@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,12 @@ def observation_dtype(fields: Sequence[tuple[str, tuple[int, ...]]]) -> np.dtype
     check_names(name for name, _ in fields)
     rows: list[Any] = [(name, "i1", shape) if shape else (name, "i1") for name, shape in fields]
     return np.dtype((np.record, np.dtype(rows)))
+
+
+def field_slices(dtype: np.dtype[Any]) -> dict[str, slice]:
+    """Return where each field of an observation lies in its flat vector."""
+    fields: Mapping[str, Any] = dtype.fields or {}
+    return {name: slice(offset, offset + part.itemsize) for name, (part, offset, *_) in fields.items()}
 
 
 @dataclass(frozen=True)

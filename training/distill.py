@@ -141,10 +141,31 @@ class Gain:
     best: float  # of the best label: too high, as the best of noisy values is
 
 
+def renamed(game: BatchGame, labels: Labels, ids: Array, rng: np.random.Generator) -> Labels:
+    """Return some labels, each under a random renaming that leaves the game the same."""
+    observations = labels.observations[ids]
+    inputs, actions = game.random_symmetries(observations.view(game.spec.observation_dtype).reshape(-1), rng)
+    return Labels(
+        np.take_along_axis(observations, inputs, axis=1),
+        np.take_along_axis(labels.masks[ids], actions, axis=1),
+        np.take_along_axis(labels.values[ids], actions, axis=1),
+    )
+
+
 def learn(
-    network: TorchNetwork, train: Labels, test: Labels, *, kl: float, epochs: int, learning_rate: float, seed: int = 0
+    game: BatchGame,
+    network: TorchNetwork,
+    train: Labels,
+    test: Labels,
+    *,
+    kl: float,
+    epochs: int,
+    learning_rate: float,
+    seed: int = 0,
 ) -> Gain:
     """Raise the expected value of the choices of `network` by the labels, in place.
+
+    Every position is met under another name in every epoch (`BatchGame.random_symmetries`).
 
     The loss is  -sum_a pi(a) value(a) + kl KL(pi || prior): linear in the labels, so that their noise does not bias it
     as a softmax over noisy values would.
@@ -152,23 +173,23 @@ def learn(
     prior = copy.deepcopy(network)
     before, best = expected_value(network, test)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
-    generator = torch.Generator().manual_seed(seed)
-    positions = network.read(train.observations, train.masks)
+    generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
     steps = epochs * len(torch.arange(len(train)).split(BATCH))
     done = 0
     for epoch in range(epochs):
         for batch in torch.randperm(len(train), generator=generator).split(BATCH):
-            ids = batch.numpy()
+            labels = renamed(game, train, batch.numpy(), rng)
+            positions, ids = network.read(labels.observations, labels.masks), np.arange(len(labels))
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate * max(0.05, 1 - done / steps)
             scores, outcome = network(positions, ids)
-            values = legal_values(train, ids, scores.shape[1])
+            values = legal_values(labels, scores.shape[1])
             log_probs = log_probabilities(scores)
             with torch.no_grad():
                 prior_log_probs = log_probabilities(prior(positions, ids)[0])
             probs = log_probs.exp()
             divergence = (probs * (log_probs - prior_log_probs)).sum(1)
-            reached = torch.from_numpy(train.outcomes[ids])
+            reached = torch.from_numpy(labels.outcomes)
             loss = (kl * divergence - (probs * values).sum(1)).mean() + 0.1 * (outcome - reached).square().mean()
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
@@ -183,12 +204,12 @@ def learn(
 BATCH = 1024
 
 
-def legal_values(labels: Labels, ids: Array, width: int) -> torch.Tensor:
-    """Return the values of the legal actions of some positions, less their mean, as the network orders them [B, K]."""
-    out = np.zeros((len(ids), width), np.float32)
-    for row, i in enumerate(ids):
+def legal_values(labels: Labels, width: int) -> torch.Tensor:
+    """Return the values of the legal actions of all positions, less their mean, as the network orders them [B, K]."""
+    out = np.zeros((len(labels), width), np.float32)
+    for i in range(len(labels)):
         values = labels.values[i, labels.masks[i]]
-        out[row, : len(values)] = values - values.mean()
+        out[i, : len(values)] = values - values.mean()
     return torch.from_numpy(out)
 
 
@@ -248,7 +269,7 @@ def main(arguments: list[str] | None = None) -> None:
     shape = policies.read_shape(description, game)
     network = make_network(game, shape)
     network.load_state_dict({k: torch.from_numpy(v) for k, v in policies.read_weights(Path(given.init)).items()})
-    gain = learn(network, train, test, kl=given.kl, epochs=given.epochs, learning_rate=given.learning_rate)
+    gain = learn(game, network, train, test, kl=given.kl, epochs=given.epochs, learning_rate=given.learning_rate)
     story = {
         "distilled": vars(given) | {"out": str(given.out), "gain": vars(gain)},
         "before": description.get("training"),

@@ -22,7 +22,14 @@ def midgame(game, lanes=6, steps=40):
     return states[~game.terminated(states)]
 
 
-@pytest.mark.parametrize("spec", ["rollout:playouts=64", "rollout:playouts=64,prior=ppo,candidates=3,aim=margin"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "rollout:playouts=64",
+        "rollout:playouts=64,prior=ppo,candidates=3,aim=margin",
+        "rollout:playouts=64,prior=greedy",
+    ],
+)
 @pytest.mark.parametrize("game", GAMES, ids=lambda g: f"{g.spec.name}-{g.num_players}")
 def test_choices_are_legal_and_the_same_for_the_same_luck_in_any_batch(game, spec):
     agent = make_agent(spec, game)
@@ -78,6 +85,17 @@ def test_it_beats_who_plays_on_for_it():
     assert compare(game, agents, 120, 4).pair(agents[0].name, "greedy").win_share.mean > 0.5
 
 
+@pytest.mark.parametrize("game", GAMES, ids=lambda g: f"{g.spec.name}-{g.num_players}")
+def test_endless_doubt_leaves_the_choice_to_the_prior_and_none_takes_the_better_mean(game):
+    states = midgame(game)
+    keys = luck(states, 5)
+    usual = ask(make_agent("greedy", game), game, states, keys)
+    doubtful = make_agent("rollout:playouts=64,prior=greedy,doubt=1e9", game)
+    assert (ask(doubtful, game, states, keys) == usual).all()
+    free = make_agent("rollout:playouts=1600,prior=greedy,doubt=0", game)
+    assert (ask(free, game, states, keys) != usual).any()
+
+
 def test_time_is_kept():
     import time
 
@@ -96,7 +114,9 @@ def test_time_is_kept():
         ("rollout:ms=50,playouts=9", "not both"),
         ("rollout:ms=0", "above 0"),
         ("rollout:playout=ppo", "compiled bot"),
-        ("rollout:prior=greedy", "trained network"),
+        ("rollout:prior=rollout", "a bot or a trained network"),
+        ("rollout:doubt=-1", "0 or more"),
+        ("rollout:doubt=nan", "standard errors"),
         ("rollout:aim=money", "win or margin"),
         ("rollout:depth=3", "no option"),
     ],

@@ -7,7 +7,7 @@ import torch
 from agents.policy import network_shape
 from sting_env import StingGame
 from tabletop.game import flat
-from training.distill import Labels, expected_value, learn
+from training.distill import Labels, expected_value, learn, renamed
 from training.network import make_network
 
 
@@ -37,9 +37,25 @@ def test_better_actions_are_found_under_noise(positions):
     _, test = halves(observations, masks, truth)
     torch.manual_seed(2)
     network = make_network(game, network_shape(game.spec, 64, 16))
-    gain = learn(network, train, test, kl=0.005, epochs=12, learning_rate=3e-3)
+    gain = learn(game, network, train, test, kl=0.005, epochs=12, learning_rate=3e-3)
     assert abs(gain.prior) < 0.02
     assert gain.learned > 0.5 * gain.best
+
+
+def test_renamed_labels_value_the_renamed_actions_alike(positions):
+    """By the texts: the label of `discard R3` goes with the mask and the card in hand to what R3 has become."""
+    game, observations, masks = positions
+    values = np.where(masks, np.arange(game.num_actions), 0).astype(np.float32)
+    labels = Labels(observations, masks, values)
+    ids = np.arange(100, 164)
+    new = renamed(game, labels, ids, np.random.default_rng(4))
+    hands = new.observations.view(game.spec.observation_dtype).reshape(-1)["hand"]
+    for i, row in enumerate(ids):
+        assert new.masks[i].sum() == masks[row].sum()
+        assert (np.sort(new.values[i]) == np.sort(values[row])).all()
+        discards = [a for a in np.flatnonzero(new.masks[i]) if game.action_to_string(int(a)).startswith("discard")]
+        assert all(hands[i, a - game.string_to_action("discard R1")] > 0 for a in discards)
+    assert (new.masks != masks[ids]).any()
 
 
 def test_noise_alone_teaches_nothing(positions):
@@ -47,7 +63,7 @@ def test_noise_alone_teaches_nothing(positions):
     train, test = halves(observations, masks, np.random.default_rng(3).normal(0, 0.3, masks.shape))
     torch.manual_seed(2)
     network = make_network(game, network_shape(game.spec, 64, 16))
-    gain = learn(network, train, test, kl=0.005, epochs=3, learning_rate=1e-3)
+    gain = learn(game, network, train, test, kl=0.005, epochs=3, learning_rate=1e-3)
     assert abs(gain.learned) < 0.05 < gain.best
 
 

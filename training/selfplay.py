@@ -34,7 +34,7 @@ class Lineup:
     num_players: tuple[int, ...]
     bots: tuple[CompiledBot, ...]
     self_share: float = 0.6
-    snapshot_share: float = 0.15
+    snapshot_share: float = 0.15  # those it does not yet beat the more often
     win_reward: float = 0.0  # what a win is worth beside the returns, less its equal share
 
 
@@ -128,6 +128,9 @@ class SelfPlay:
         self.seed = seed
         self.episodes = 0
         self.snapshots: list[Agent] = []
+        self.met = np.empty(
+            (0, 2)
+        )  # for each snapshot: games of the learner against it, and how many it came out ahead
         seats = game.spec.max_players
         self.states = game.new_states(num_lanes)
         self.table = np.full((num_lanes, seats), LEARNER, np.int64)
@@ -158,7 +161,7 @@ class SelfPlay:
         others = [seat for seat in range(count) if seat != own]
         if draw < share + self.lineup.snapshot_share and self.snapshots:
             self.table[lane, others] = SNAPSHOT
-            self.snapshot_of[lane] = int(self.rng.integers(len(self.snapshots)))
+            self.snapshot_of[lane] = int(self.rng.choice(len(self.snapshots), p=self.snapshot_odds()))
         elif self.lineup.bots:
             for seat in others:
                 bot = self.lineup.bots[int(self.rng.integers(len(self.lineup.bots)))]
@@ -228,8 +231,20 @@ class SelfPlay:
                 continue
             met = next(int(x) for x in row if x != LEARNER)
             name = "snapshot" if met == SNAPSHOT else self.bots.names[met]
-            returns = self.states["returns"][lane, :count][row == LEARNER]
-            self.finished.append((name, float(returns.mean())))
+            mean = float(self.states["returns"][lane, :count][row == LEARNER].mean())
+            self.finished.append((name, mean))
+            if met == SNAPSHOT:
+                self.met[self.snapshot_of[lane]] += 1, mean > 0
+
+    def snapshot_odds(self) -> Array:
+        """Return how likely each snapshot is met: float64 [S], by the square of how often it holds its own.
+
+        Prioritized fictitious self-play (Vinyals et al., 2019): what the learner beats anyway teaches it little. One not
+        met yet counts as an equal.
+        """
+        games, ahead = self.met.T
+        odds = (1 - (ahead + 1) / (games + 2)) ** 2
+        return np.asarray(odds / odds.sum())
 
     def take_results(self) -> dict[str, tuple[int, float]]:
         """Return games and the learner's mean return against each opponent since last asked."""
@@ -243,4 +258,5 @@ class SelfPlay:
         """Give the pool of snapshots; games in progress keep the numbers they have, so the pool may only grow."""
         if len(snapshots) < len(self.snapshots):
             raise ValueError("the pool of snapshots may only grow while games are in progress")
+        self.met = np.concatenate([self.met, np.zeros((len(snapshots) - len(self.snapshots), 2))])
         self.snapshots = list(snapshots)

@@ -94,6 +94,26 @@ def test_a_win_is_rewarded_beside_the_payoff(players):
         assert bonus[:players] == pytest.approx(2.0 * (best / best.sum() - 1 / players), abs=1e-6)
 
 
+def test_snapshots_that_the_learner_beats_are_met_less_often():
+    """The learner plays as greedy: random loses to it, planner beats it."""
+    game = StingGame(num_players=2, rounds=1)
+    selfplay = SelfPlay(game, bots_of(game), Lineup((2,), (), self_share=0.0, snapshot_share=1.0), 64, seed=3)
+    assert len(selfplay.snapshot_odds()) == 0
+    selfplay.set_snapshots([make_agent(name, game) for name in ("random", "planner")])
+    assert selfplay.snapshot_odds() == pytest.approx([0.5, 0.5])
+    selfplay.collect(Rollout.empty(400, 64, game), greedy_moves(game))
+    games, ahead = selfplay.met.T
+    assert games.min() > 20
+    beaten = ahead / games
+    assert beaten[0] > 0.9 > beaten[1] + 0.3
+    odds = selfplay.snapshot_odds()
+    assert odds[1] > 10 * odds[0]
+    assert odds.sum() == pytest.approx(1)
+    selfplay.set_snapshots([*selfplay.snapshots, make_agent("greedy", game)])
+    assert selfplay.met[:2, 0].tolist() == games.tolist()
+    assert selfplay.met[2].tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("players", [2, 3, 6])
 def test_streams_sum_to_the_payoffs_and_payoffs_to_zero(players):
     """Whole rounds of all-learner lanes: what each seat's decisions are credited with is what the round paid it."""

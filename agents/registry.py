@@ -3,14 +3,16 @@
 A spec reads `[game:]name[:key=value,...]`: `greedy`, `sting:greedy`, `rulebook:draw=<=4`, `checkpoint:PATH`. Its game, if
 named, must be the one played. A game's compiled bots register themselves (`register`) when the module `agents.<game>_bots`
 is imported, which happens when the game's agents are first asked for; a game from elsewhere registers its own. Whatever
-else goes by a name is registered with `register_maker`. Trained networks, `checkpoint:PATH`, are loaded by
-`agents.policy`, which is imported only then.
+else goes by a name is registered with `register_maker`, or named by where it is written: `import:my_bots.Tidy`, which
+other processes understand too. Trained networks, `checkpoint:PATH`, are loaded by `agents.policy`, which is imported
+only then.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +25,7 @@ Maker = Callable[[BatchGame, dict[str, str]], Agent]
 _bots: dict[str, Bots] = {}
 _makers: dict[tuple[str, str], tuple[Maker, str]] = {}
 CHECKPOINT = "checkpoint"
+IMPORT = "import"
 EVERY_GAME = {"rollout": ("agents.rollout", "plays its likely actions out in worlds dealt anew; rollout:ms=50")}
 WEIGHTS = Path(__file__).parent / "weights"
 
@@ -69,6 +72,7 @@ def list_agents(game: BatchGame | str) -> dict[str, str]:
     found |= {name: meaning for name, (_, meaning) in EVERY_GAME.items()}
     found |= {name: meaning for (owner, name), (_, meaning) in _makers.items() if owner == game_id}
     found[f"{CHECKPOINT}:PATH"] = "a trained network"
+    found[f"{IMPORT}:MODULE.NAME"] = "an agent of your own"
     return found
 
 
@@ -79,6 +83,8 @@ def make_agent(spec: str, game: BatchGame) -> Agent:
         if not rest:
             raise ValueError(f"{spec!r} names no file: write {CHECKPOINT}:PATH")
         return load_policy(rest, game)
+    if name == IMPORT:
+        return import_agent(spec, rest, game)
     options = read_pairs(spec, rest)
     bots = bots_of(game)
     if (game.spec.name, name) in _makers:
@@ -103,7 +109,12 @@ def split_spec(spec: str, game: BatchGame) -> tuple[str, str]:
     head, _, rest = spec.strip().partition(":")
     if head in (game.spec.name, family(game.spec.name)):
         head, _, rest = rest.partition(":")
-    elif rest and head != CHECKPOINT and head not in list_agents(game) and "=" not in rest.partition(":")[0]:
+    elif (
+        rest
+        and head not in (CHECKPOINT, IMPORT)
+        and head not in list_agents(game)
+        and "=" not in rest.partition(":")[0]
+    ):
         raise ValueError(
             f"{spec!r} is an agent for {head!r}, and {game.spec.title} is played; "
             f"its agents are: {', '.join(list_agents(game))}"
@@ -124,6 +135,39 @@ def read_pairs(spec: str, text: str) -> dict[str, str]:
             raise ValueError(f"{spec!r}: option {key!r} is given twice")
         pairs[key] = value
     return pairs
+
+
+def import_agent(spec: str, rest: str, game: BatchGame) -> Agent:
+    """Return the agent written as `MODULE.NAME[:key=value,...]`; the current folder is looked in too.
+
+    NAME is an agent, a class of agents, made with the options as written, or a function of game and options.
+    """
+    target, _, options = rest.partition(":")
+    module, dot, name = target.rpartition(".")
+    if not dot or not module:
+        raise ValueError(f"{spec!r} names no agent: write {IMPORT}:MODULE.NAME, such as {IMPORT}:my_bots.Tidy")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"{spec!r}: there is no module {error.name!r} here or among what is installed") from error
+    except AttributeError as error:
+        raise ValueError(f"{spec!r}: module {module!r} has no {name!r}") from error
+    given = read_pairs(spec, options)
+    if not isinstance(found, type) and hasattr(found, "act"):
+        agent = found
+    elif not callable(found):
+        raise ValueError(f"{spec!r}: {name!r} is no agent and makes none: it has no method act")
+    else:
+        try:
+            agent = found(**given) if isinstance(found, type) else found(game, given)
+        except TypeError as error:
+            raise ValueError(f"{spec!r}: {error}") from error
+    if not hasattr(agent, "act"):
+        raise ValueError(f"{spec!r}: {name!r} makes {type(agent).__name__}, which has no method act")
+    made: Agent = agent
+    return made
 
 
 def load_policy(path: str | Path, game: BatchGame, greedy: bool = False, name: str | None = None) -> Agent:

@@ -32,7 +32,15 @@ from tabletop.game import BatchGame
 from tabletop.registry import make as make_game
 
 Array = NDArray[Any]
-DEFAULTS = {"ms": "", "playouts": "", "playout": "greedy", "prior": "none", "candidates": "8", "doubt": "2", "aim": "win"}
+DEFAULTS = {
+    "ms": "",
+    "playouts": "",
+    "playout": "greedy",
+    "prior": "none",
+    "candidates": "8",
+    "doubt": "2",
+    "aim": "win",
+}
 AIMS = ("win", "margin")
 CHUNK = 4  # worlds between looks at the clock
 NO_CHOICE = -1

@@ -32,7 +32,9 @@ def test_planted_strengths_are_recovered(num_players):
 def test_intervals_cover():
     rng = np.random.default_rng(9)
     found = [ratings.rate("abc", *play(rng, 2, 60), 2, replicates=200) for _ in range(100)]
-    covered = np.mean([r.low <= true <= r.high for row in found for r, true in zip(row[1:], STRENGTHS[1:], strict=True)])
+    covered = np.mean(
+        [r.low <= true <= r.high for row in found for r, true in zip(row[1:], STRENGTHS[1:], strict=True)]
+    )
     assert 0.88 <= covered <= 0.99
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,9 @@ from tests.agents.toss import Toss
 GAME = StingGame()
 
 
-@pytest.mark.parametrize("spec", ["greedy", "sting:greedy", "sting-v0:greedy", "greedy:draw=hint", "sting:rulebook:draw=<=4"])
+@pytest.mark.parametrize(
+    "spec", ["greedy", "sting:greedy", "sting-v0:greedy", "greedy:draw=hint", "sting:rulebook:draw=<=4"]
+)
 def test_specs(spec):
     agent = make_agent(spec, GAME)
     assert isinstance(agent, CompiledBot)
@@ -38,6 +42,13 @@ def test_the_same_spec_is_the_same_agent():
         ("greedy:draw", ["key=value", "greedy:draw"]),
         ("greedy:draw=1,draw=2", ["given twice"]),
         ("checkpoint", ["names no file", "checkpoint:PATH"]),
+        ("import", ["names no agent", "import:MODULE.NAME"]),
+        ("import:Tidy", ["names no agent", "import:my_bots.Tidy"]),
+        ("import:no_such_module.Tidy", ["no module 'no_such_module'"]),
+        ("import:string.Tidy", ["'string' has no 'Tidy'"]),
+        ("import:string.digits", ["'digits' is no agent", "act"]),
+        ("import:fractions.Fraction", ["Fraction, which has no method act"]),
+        ("import:fractions.Fraction:depth=3", ["depth"]),
         ("", ["names no agent", "random, greedy, rulebook"]),
         ("sting:", ["names no agent"]),
     ],
@@ -56,13 +67,13 @@ def test_a_checkpoint_that_is_none(tmp_path):
 
 def test_agents_of_a_game_are_its_own():
     trained = list(registry.shipped(GAME.spec.name))
-    own = ["random", "greedy", "rulebook", "planner", *trained, "rollout", "checkpoint:PATH"]
+    own = ["random", "greedy", "rulebook", "planner", *trained, "rollout", "checkpoint:PATH", "import:MODULE.NAME"]
     assert list(registry.list_agents(GAME)) == own
     assert all(registry.list_agents(GAME).values())
     assert "sayer" in registry.list_agents(Toss())
     with pytest.raises(ValueError, match="sayer"):
         make_agent("greedy", Toss())
-    assert list(registry.list_agents("nothing-v0")) == ["random", "rollout", "checkpoint:PATH"]
+    assert list(registry.list_agents("nothing-v0")) == ["random", "rollout", "checkpoint:PATH", "import:MODULE.NAME"]
 
 
 def test_a_maker_of_ones_own(monkeypatch):
@@ -101,3 +112,27 @@ def test_shipped_policies_are_small_and_have_cards():
         assert sum(path.stat().st_size for path in folder.iterdir()) < 5_000_000
         assert (folder / "MODEL_CARD.md").exists()
         assert (folder / "policy.json").exists()
+
+
+def test_an_agent_named_by_where_it_is_written(tmp_path, monkeypatch):
+    """A class, made with the options as written; a function of game and options; an agent."""
+    (tmp_path / "bots_of_mine.py").write_text(
+        "class Nth:\n"
+        "    def __init__(self, n='0'):\n"
+        "        self.name, self.n = f'nth {n}', int(n)\n"
+        "    def act(self, observations, masks, keys):\n"
+        "        return [[a for a, legal in enumerate(mask) if legal][self.n] for mask in masks]\n"
+        "def made(game, options):\n"
+        "    return Nth(str(game.num_actions - 1 - len(options)))\n"
+        "second = Nth('1')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    game, mask = Toss(), np.array([[False, True, True]])
+    for spec, action in (
+        ("import:bots_of_mine.Nth", 1),
+        ("import:bots_of_mine.Nth:n=1", 2),
+        ("toss:import:bots_of_mine.second", 2),
+    ):
+        assert make_agent(spec, game).act(None, mask, None) == [action]
+    assert make_agent("import:bots_of_mine.made:a=1", game).name == f"nth {game.num_actions - 2}"

@@ -51,7 +51,7 @@ def imitate(
             nothing = np.zeros(len(actions), np.float32)
             return actions, nothing, nothing
 
-        done += model.selfplay.collect(rollout, act)
+        done += model.next_selfplay().collect(rollout, act)
         rollout.rewards *= model.reward_scale
         rollout.credit(1.0, 1.0)
         agreement = learn_choices(model, teacher, optimizer, batch_size, spread(int(rng.integers(2**31)), 1)[0])

@@ -9,6 +9,7 @@ not zero and of what is legal, a log-softmax instead of distribution objects). T
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from training.sparse import Positions, join_positions
 class SelfPlayPPO(MaskablePPO):
     """PPO for one game by self-play.
 
+    selfplays: one for each configuration of the game that is learned, the same number of lanes each; a rollout is of one
+    of them, in turn. game: a configuration for what is the same in all.
     reward_scale: what rewards are multiplied by before they are learned from, so that returns are about 1.
     Other arguments are MaskablePPO's; n_steps is the decisions of each lane in a rollout.
     """
@@ -35,7 +38,7 @@ class SelfPlayPPO(MaskablePPO):
     def __init__(
         self,
         game: BatchGame,
-        selfplay: SelfPlay,
+        selfplays: Sequence[SelfPlay],
         *,
         hidden: int = 256,
         row_width: int = 64,
@@ -47,7 +50,8 @@ class SelfPlayPPO(MaskablePPO):
         **kwargs: Any,
     ) -> None:
         self.game = game
-        self.selfplay = selfplay
+        self.selfplays = tuple(selfplays)
+        self.turns = 0  # of the self-plays
         self.reward_scale = reward_scale
         self.shape = network_shape(game.spec, hidden, row_width, advisors)
         self.advisors = Advisors(game, advisors)
@@ -68,7 +72,7 @@ class SelfPlayPPO(MaskablePPO):
         )
         self.observation_space = spaces.Box(-128, 127, (game.spec.observation_size,), np.int8)
         self.action_space = spaces.Discrete(game.num_actions)
-        self.n_envs = len(selfplay.states)
+        self.n_envs = len(self.selfplays[0].states)
         self.generator = torch.Generator().manual_seed(seed)
         self.set_logger(Logger(None, []))
         self._setup_model()
@@ -95,11 +99,16 @@ class SelfPlayPPO(MaskablePPO):
         actions = actions_at(positions, ids, places.numpy())
         return actions, log_probs.gather(1, places[:, None]).squeeze(1).numpy(), values.numpy()
 
+    def next_selfplay(self) -> SelfPlay:
+        """Return the self-play whose turn it is."""
+        self.turns += 1
+        return self.selfplays[(self.turns - 1) % len(self.selfplays)]
+
     def iterate(self) -> dict[str, float]:
         """Collect one rollout and learn from it; return what happened, by name."""
         start = time.perf_counter()
         self.seen = []
-        decisions = self.selfplay.collect(self.rollout, self.act)
+        decisions = self.next_selfplay().collect(self.rollout, self.act)
         collected = time.perf_counter()
         self.rollout.rewards *= self.reward_scale
         self.rollout.credit(self.gamma, self.gae_lambda)

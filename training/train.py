@@ -18,7 +18,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from stable_baselines3.common.utils import LinearSchedule
 
 from agents import policy as policies
 from agents.arena import compare
-from agents.base import CompiledBot
+from agents.base import Agent, CompiledBot
 from agents.registry import bots_of, make_agent
 from tabletop.game import BatchGame
 from tabletop.registry import make, names
@@ -47,7 +47,8 @@ class TrainingError(ValueError):
 class Settings:
     """All that decides a run.
 
-    options: of the game, beside those that make it one unit of scoring (a round; GameSpec.unit_options).
+    options: of the game, beside those that make it one unit of scoring (a round; GameSpec.unit_options). also: options
+    of a second configuration, played and evaluated in turn with the first: rounds=5 for whole games of Sting.
     players: player counts, each as often as it is named. steps: the learner's decisions, imitation apart.
     bots: those that sit with the learner, by default all but `random`; teacher: the bot imitated first, for `imitation`
     decisions (0: none). advisors: bots whose advice the network takes (`agents.policy`); trust: what the action of the
@@ -59,6 +60,7 @@ class Settings:
 
     game: str = "sting-v0"
     options: tuple[tuple[str, Any], ...] = ()
+    also: tuple[tuple[str, Any], ...] = ()
     players: tuple[int, ...] = (2,)
     steps: int = 1_000_000
     seed: int = 0
@@ -132,10 +134,15 @@ def start(folder: Path, settings: Settings) -> Run:
     sitting = settings.bots or tuple(name for name in bots_of(game).names if name != "random")
     bots = tuple(as_bot(make_agent(name, game)) for name in sitting)
     lineup = Lineup(settings.players, bots, settings.self_share, settings.snapshot_share, settings.win_reward)
-    selfplay = SelfPlay(game, bots_of(game), lineup, settings.lanes, settings.seed)
+    selfplays = [
+        SelfPlay(
+            make_game(settings, settings.players[0], also), bots_of(game), lineup, settings.lanes, settings.seed + i
+        )
+        for i, also in enumerate(configurations(settings))
+    ]
     model = SelfPlayPPO(
         game,
-        selfplay,
+        selfplays,
         hidden=settings.hidden,
         row_width=settings.row_width,
         advisors=settings.advisors,
@@ -164,10 +171,18 @@ def start(folder: Path, settings: Settings) -> Run:
     return run
 
 
-def make_game(settings: Settings, num_players: int) -> BatchGame:
+Options = tuple[tuple[str, Any], ...]
+
+
+def configurations(settings: Settings) -> tuple[Options, ...]:
+    """Return the further options of each configuration trained on: none, and those of the second."""
+    return ((), settings.also) if settings.also else ((),)
+
+
+def make_game(settings: Settings, num_players: int, also: Options = ()) -> BatchGame:
     """Return the game trained on, for a player count."""
     unit = dict(make(settings.game).spec.unit_options)
-    return make(settings.game, **{**unit, **dict(settings.options), "num_players": num_players})
+    return make(settings.game, **{**unit, **dict(settings.options), **dict(also), "num_players": num_players})
 
 
 def as_bot(agent: Any) -> CompiledBot:
@@ -189,13 +204,14 @@ def resume(run: Run) -> None:
     except Exception as error:  # whatever a damaged file makes of its reader
         raise TrainingError(f"{path} is damaged: {error}; remove it to begin anew") from error
     run.model.num_timesteps = counters["steps"]
-    run.model.selfplay.episodes = counters["episodes"] + len(run.model.selfplay.states)
-    run.model.selfplay.rng = np.random.default_rng([run.settings.seed, counters["steps"]])
+    for i, selfplay in enumerate(run.model.selfplays):
+        selfplay.episodes = counters["episodes"] + len(selfplay.states)
+        selfplay.rng = np.random.default_rng([run.settings.seed + i, counters["steps"]])
     run.imitated = counters["imitated"]
     run.best, run.seconds = counters["best"], counters["seconds"]
     run.next_evaluation, run.next_snapshot = counters["next_evaluation"], counters["next_snapshot"]
     folders = sorted((run.folder / "snapshots").glob("[0-9]*"))
-    run.model.selfplay.set_snapshots([policies.load(folder, run.game) for folder in folders])
+    set_snapshots(run, [policies.load(folder, run.game) for folder in folders])
 
 
 def save_checkpoint(run: Run) -> None:
@@ -207,7 +223,7 @@ def save_checkpoint(run: Run) -> None:
         "generator": model.generator.get_state(),
         "counters": {
             "steps": model.num_timesteps,
-            "episodes": model.selfplay.episodes,
+            "episodes": max(selfplay.episodes for selfplay in model.selfplays),
             "imitated": run.imitated,
             "best": run.best,
             "seconds": run.seconds,
@@ -242,14 +258,16 @@ def evaluate(run: Run) -> dict[str, Any]:
     scores: dict[str, Any] = {}
     total = []
     for count in sorted(set(run.settings.players)):
-        game = make_game(run.settings, count)
         deals = max(50, run.settings.deals * 2 // count // len(set(run.settings.players)))
-        scores[f"{count} players"] = {}
-        for bot in run.bots or (run.model.selfplay.bots.make("random"),):
-            share = compare(game, [agent, bot], deals, EVALUATION_SEED).pair(agent.name, bot.name).win_share
-            scores[f"{count} players"][bot.name] = [round(x, 4) for x in (share.low, share.mean, share.high)]
-            total.append(share.mean * count / 2)  # in terms of the equal share, as with two players
-            run.model.logger.record(f"arena/{count}_players_share_against_{bot.name}", share.mean)
+        for also in configurations(run.settings):
+            game = make_game(run.settings, count, also)
+            title = ", ".join([f"{count} players", *(f"{key}={value}" for key, value in also)])
+            scores[title] = {}
+            for bot in run.bots or (bots_of(game).make("random"),):
+                share = compare(game, [agent, bot], deals, EVALUATION_SEED).pair(agent.name, bot.name).win_share
+                scores[title][bot.name] = [round(x, 4) for x in (share.low, share.mean, share.high)]
+                total.append(share.mean * count / 2)  # in terms of the equal share, as with two players
+                run.model.logger.record(f"arena/{title.replace(' ', '_')}_share_against_{bot.name}", share.mean)
     mean = float(np.mean(total))
     if mean > run.best:
         run.best = mean
@@ -306,11 +324,17 @@ def train(folder: Path, settings: Settings, report: Report | None = None) -> Run
 
 def add_snapshot(run: Run) -> None:
     """Add the policy as it is now to the pool of opponents."""
-    number = len(run.model.selfplay.snapshots)
-    folder = run.folder / "snapshots" / f"{number:04d}"
+    known = run.model.selfplays[0].snapshots
+    folder = run.folder / "snapshots" / f"{len(known):04d}"
     save_policy(run, folder)
-    run.model.selfplay.set_snapshots([*run.model.selfplay.snapshots, policies.load(folder, run.game)])
+    set_snapshots(run, [*known, policies.load(folder, run.game)])
     run.next_snapshot = run.model.num_timesteps + run.settings.snapshot_every
+
+
+def set_snapshots(run: Run, snapshots: Sequence[Agent]) -> None:
+    """Give all self-plays the pool of opponents."""
+    for selfplay in run.model.selfplays:
+        selfplay.set_snapshots(snapshots)
 
 
 def log(run: Run, metrics: dict[str, float]) -> None:
@@ -321,9 +345,11 @@ def log(run: Run, metrics: dict[str, float]) -> None:
     for phase, (nats, share) in run.model.entropy_by_phase.items():
         logger.record(f"entropy/{phase}", nats)
         logger.record(f"entropy_share/{phase}", share)
-    for name, (games, value) in run.model.selfplay.take_results().items():
-        logger.record(f"selfplay/return_against_{name}", value)
-        logger.record(f"selfplay/games_against_{name}", games)
+    for selfplay, also in zip(run.model.selfplays, configurations(run.settings), strict=True):
+        title = "_".join(["selfplay", *(f"{key}={value}" for key, value in also)])
+        for name, (games, value) in selfplay.take_results().items():
+            logger.record(f"{title}/return_against_{name}", value)
+            logger.record(f"{title}/games_against_{name}", games)
 
 
 def read_value(kind: str) -> Callable[[str], Any]:
@@ -358,8 +384,11 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument(
         "--option", "-o", action="append", default=[], metavar="KEY=VALUE", help="an option of the game"
     )
+    reader.add_argument(
+        "--also", action="append", default=[], metavar="KEY=VALUE", help="an option of a second configuration"
+    )
     for field in fields(Settings):
-        if field.name != "options":
+        if field.name not in ("options", "also"):
             kind = str(field.type)
             default = field.default if not isinstance(field.default, tuple) else ",".join(map(str, field.default))
             reader.add_argument(
@@ -385,9 +414,10 @@ def read_option(text: str) -> tuple[str, Any]:
 def main(arguments: list[str] | None = None) -> None:
     """Run `stinglab train`."""
     given = vars(parser().parse_args(arguments))
-    out, options = given.pop("out"), tuple(read_option(text) for text in given.pop("option"))
+    out = given.pop("out")
+    options, also = (tuple(read_option(text) for text in given.pop(name)) for name in ("option", "also"))
     changes = {name: value for name, value in given.items() if value is not None}
-    settings = Settings(options=options, **changes)
+    settings = Settings(options=options, also=also, **changes)
     settings = replace(settings, game=game_id(settings.game))
     folder = out or Path("runs") / settings.game.rpartition("-v")[0]
     try:

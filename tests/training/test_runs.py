@@ -28,10 +28,23 @@ def test_a_run_writes_what_it_says(tmp_path):
     assert {what[0] for what in said} == {"imitate", "self-play"}
     lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     assert set(lines[-1]["scores"]) == {"2 players", "3 players"}
-    assert len(run.model.selfplay.snapshots) >= 2
+    assert len(run.model.selfplays[0].snapshots) >= 2
     game = make("sting-v0", num_players=2, rounds=1)
     assert make_agent(f"checkpoint:{folder / 'best'}", game).name
     assert not list(folder.glob("tmp*"))
+
+
+def test_two_configurations_are_played_and_evaluated_in_turn(tmp_path):
+    """Rounds and games of two rounds: both are in the data, the evaluation and the pool of snapshots."""
+    run = train(tmp_path, replace(TINY, also=(("rounds", 2),), bots=("greedy",)))
+    single, double = run.model.selfplays
+    assert (single.game.config.rounds, double.game.config.rounds) == (1, 2)
+    assert single.episodes > 16 < double.episodes
+    assert len(single.snapshots) == len(double.snapshots) >= 2
+    line = json.loads((tmp_path / "log.jsonl").read_text().splitlines()[-1])
+    assert list(line["scores"]) == ["2 players", "2 players, rounds=2", "3 players", "3 players, rounds=2"]
+    with pytest.raises(TrainingError, match="also is"):
+        training.start(tmp_path, TINY)
 
 
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):

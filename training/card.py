@@ -1,18 +1,22 @@
 """Write the model card of a policy: what it is, how it was made, and what the arena says of it.
 
-    python -m training.card agents/weights/sting/ppo --players 2,3,4,5,6 --blocks 1000
+    python -m training.card agents/weights/sting/ppo --players 2,3,4,5,6 --blocks 1000 --log runs/sting/log.jsonl
 
-The deals are of a seed that no training, labelling or choice of a checkpoint used.
+The deals are of a seed that no training, labelling or choice of a checkpoint used; the learning curve is of those that
+the checkpoint was chosen on.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import platform
+from collections import defaultdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from agents import policy as policies
@@ -24,12 +28,12 @@ from training.train import write_text
 SEED = 40_000_003
 
 
-def arena_rows(name: str, unit: dict[str, Any], folder: Path, players: list[int], blocks: int) -> list[str]:
-    """Return a row of the table for each player count and bot: win share against the equal share, payoff."""
-    rows = []
+def arena_table(name: str, options: dict[str, Any], folder: Path, players: list[int], blocks: int) -> str:
+    """Return a table with a row for each player count and bot: win share against the equal share, payoff."""
+    rows = ["| players | bot | plays by | deals | share won | equal share | payoff |", "|---|---|---|---|---|---|---|"]
     for count in players:
-        game = make(name, **{**unit, "num_players": count})
-        deals = max(100, blocks * 2 // count)
+        game = make(name, **{**options, "num_players": count})
+        deals = max(20, blocks * 2 // count)
         for bot in bots_of(game).names:
             for greedy in (False, True):
                 agent = policies.load(folder, game, greedy=greedy, name="ppo")
@@ -41,7 +45,24 @@ def arena_rows(name: str, unit: dict[str, Any], folder: Path, players: list[int]
                     f"| {payoff.mean:+.4f} ({payoff.low:+.4f} to {payoff.high:+.4f}) |"
                 )
                 print(rows[-1], flush=True)
-    return rows
+    return "\n".join(rows)
+
+
+def learning_curve(log: Path) -> str:
+    """Return a table of the evaluations of a run: the share won against each bot, half being the equal share."""
+    rows: list[str] = []
+    for text in log.read_text(encoding="utf-8").splitlines():
+        line = json.loads(text)
+        shares = defaultdict(list)
+        for title, against in line["scores"].items():
+            count, _, options = title.partition(" players")
+            for bot, (_, mean, _) in against.items():
+                shares[bot + options.replace(", ", " ")].append(mean * int(count) / 2)
+        if not rows:
+            rows = [f"| decisions | {' | '.join(shares)} |", "|---" * (1 + len(shares)) + "|"]
+        cells = [f"{np.mean(values):.3f}" for values in shares.values()]
+        rows.append(f"| {line['steps']:,} | {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 def story_rows(story: Any, depth: int = 0) -> list[str]:
@@ -55,8 +76,8 @@ def story_rows(story: Any, depth: int = 0) -> list[str]:
     return rows
 
 
-def write_card(folder: Path, players: list[int], blocks: int) -> None:
-    """Write MODEL_CARD.md beside a policy."""
+def write_card(folder: Path, players: list[int], blocks: int, log: Path | None = None) -> None:
+    """Write MODEL_CARD.md beside a policy. log: `log.jsonl` of its run, for the learning curve."""
     description = policies.read_description(folder)
     name = description["game"]
     spec = make(name).spec
@@ -72,8 +93,9 @@ def write_card(folder: Path, players: list[int], blocks: int) -> None:
         "## Against the bots",
         f"One seat for the policy, all others for the bot; duplicate deals, every seat in turn, {what}, seed {SEED}, which "
         "nothing was trained or chosen on. Shares of games won (ties shared) and payoffs, 95% intervals from block means.",
-        "| players | bot | plays by | deals | share won | equal share | payoff |\n|---|---|---|---|---|---|---|\n"
-        + "\n".join(arena_rows(name, unit, folder, players, blocks)),
+        arena_table(name, unit, folder, players, blocks),
+        *whole_games(name, folder, players, blocks // 4),
+        *([] if log is None else ["## Learning curve", CURVE, learning_curve(log)]),
         "## How it was made",
         "\n".join(story_rows(description.get("training", {}))),
         "## Versions",
@@ -83,15 +105,33 @@ def write_card(folder: Path, players: list[int], blocks: int) -> None:
     write_text(folder / "MODEL_CARD.md", "\n\n".join(parts) + "\n")
 
 
+CURVE = (
+    "Mean over the player counts of the share won, times the number of players and halved, so that 0.5 is an equal share "
+    "everywhere; on the deals that the checkpoint was chosen on."
+)
+
+
+def whole_games(name: str, folder: Path, players: list[int], blocks: int) -> list[str]:
+    """Return the section of whole games, where a game has smaller units."""
+    if not make(name).spec.unit_options:
+        return []
+    return [
+        "### Whole games",
+        "As above, with the options a game has by default.",
+        arena_table(name, {}, folder, players, blocks),
+    ]
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Write a card."""
     reader = argparse.ArgumentParser("python -m training.card", description="Write the model card of a policy.")
     reader.add_argument("folder", type=Path)
     reader.add_argument("--players", default="2,3,4,5,6")
     reader.add_argument("--blocks", type=int, default=1000, help="deals at two players; fewer at more")
+    reader.add_argument("--log", type=Path, help="log.jsonl of the run, for the learning curve")
     given = reader.parse_args(arguments)
     torch.set_num_threads(1)
-    write_card(given.folder, [int(part) for part in given.players.split(",")], given.blocks)
+    write_card(given.folder, [int(part) for part in given.players.split(",")], given.blocks, given.log)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +111,7 @@ class Run:
     next_snapshot: int = 0
     next_checkpoint: int = 0
     seconds: float = 0.0
+    before: dict[str, Any] = field(default_factory=dict)  # how the policy it began from was trained
 
 
 def start(folder: Path, settings: Settings) -> Run:
@@ -166,6 +167,7 @@ def start(folder: Path, settings: Settings) -> Run:
         resume(run)
     elif settings.init:
         weights = policies.load(settings.init, game).network.weights
+        run.before = policies.read_description(Path(settings.init)).get("training", {})
         model.policy.network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
         run.imitated = True
     return run
@@ -207,7 +209,7 @@ def resume(run: Run) -> None:
     for i, selfplay in enumerate(run.model.selfplays):
         selfplay.episodes = counters["episodes"] + len(selfplay.states)
         selfplay.rng = np.random.default_rng([run.settings.seed + i, counters["steps"]])
-    run.imitated = counters["imitated"]
+    run.imitated, run.before = counters["imitated"], json.loads(counters["before"])
     run.best, run.seconds = counters["best"], counters["seconds"]
     run.next_evaluation, run.next_snapshot = counters["next_evaluation"], counters["next_snapshot"]
     folders = sorted((run.folder / "snapshots").glob("[0-9]*"))
@@ -225,6 +227,7 @@ def save_checkpoint(run: Run) -> None:
             "steps": model.num_timesteps,
             "episodes": max(selfplay.episodes for selfplay in model.selfplays),
             "imitated": run.imitated,
+            "before": json.dumps(run.before),
             "best": run.best,
             "seconds": run.seconds,
             "next_evaluation": run.next_evaluation,
@@ -241,6 +244,8 @@ def save_checkpoint(run: Run) -> None:
 def save_policy(run: Run, folder: Path, **more: Any) -> None:
     """Write the policy as it is now."""
     training = {"settings": asdict(run.settings), "steps": run.model.num_timesteps, "seconds": round(run.seconds)}
+    if run.before:
+        training["before"] = run.before
     description = policies.describe(run.game, run.model.shape, training | more)
     policies.save(folder, description, run.model.policy.network.arrays())
 
@@ -387,12 +392,12 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument(
         "--also", action="append", default=[], metavar="KEY=VALUE", help="an option of a second configuration"
     )
-    for field in fields(Settings):
-        if field.name not in ("options", "also"):
-            kind = str(field.type)
-            default = field.default if not isinstance(field.default, tuple) else ",".join(map(str, field.default))
+    for setting in fields(Settings):
+        if setting.name not in ("options", "also"):
+            kind = str(setting.type)
+            default = setting.default if not isinstance(setting.default, tuple) else ",".join(map(str, setting.default))
             reader.add_argument(
-                f"--{field.name.replace('_', '-')}",
+                f"--{setting.name.replace('_', '-')}",
                 type=read_value(kind),
                 metavar=kind.upper(),
                 help=f"default: {default}",

@@ -52,8 +52,8 @@ def searches(agent: str) -> bool:
 
 
 def field_of(game_id: str) -> tuple[str, ...]:
-    """Return all bots of a game and its shipped agents."""
-    return (*bots_of(game_id).names, *shipped(game_id))
+    """Return all bots of a game and its shipped agents, which play their best action."""
+    return (*bots_of(game_id).names, *(f"{name}:best=yes" for name in shipped(game_id)))
 
 
 def plan_tables(

@@ -34,21 +34,16 @@ class Table:
     agents: tuple[str, ...]
     blocks: int
     seed: int
+    kind: str = "bots"  # "search" with agents that search
 
     @property
     def name(self) -> str:
         """What its file is called."""
-        kind = "search" if any(map(searches, self.agents)) else "bots"
-        return f"{family(self.game)}-{self.players}-{self.unit}-{kind}"
+        return f"{family(self.game)}-{self.players}-{self.unit}-{self.kind}"
 
     def make_game(self) -> BatchGame:
         """Return what is played."""
         return make(self.game, num_players=self.players, **dict(self.options))
-
-
-def searches(agent: str) -> bool:
-    """Tell whether an agent by this name searches."""
-    return agent.partition(":")[0] in ("rollout", "mcts")
 
 
 def field_of(game_id: str) -> tuple[str, ...]:
@@ -75,7 +70,7 @@ def plan_tables(
                 if search and search_blocks and unit == units[0][0]:
                     best = tuple(name for name in field if name != "random")
                     agents = (*(name for name in search if knows(game_id, name)), *best)
-                    tables.append(Table(game_id, tuple(options), count, unit, agents, search_blocks, seed))
+                    tables.append(Table(game_id, tuple(options), count, unit, agents, search_blocks, seed, "search"))
     return tables
 
 
@@ -83,7 +78,7 @@ def knows(game_id: str, agent: str) -> bool:
     """Tell whether a game has an agent by this name."""
     from agents.registry import list_agents
 
-    return agent.partition(":")[0] in list_agents(game_id)
+    return agent.partition(":")[0] in {name.partition(":")[0] for name in list_agents(game_id)}
 
 
 def rows_of(result: ArenaResult) -> dict[str, Any]:

@@ -144,28 +144,33 @@ def import_agent(spec: str, rest: str, game: BatchGame) -> Agent:
     """
     target, _, options = rest.partition(":")
     module, dot, name = target.rpartition(".")
-    if not dot or not module:
+    if not dot or not module or module.startswith("."):
         raise ValueError(f"{spec!r} names no agent: write {IMPORT}:MODULE.NAME, such as {IMPORT}:my_bots.Tidy")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
     try:
-        found = getattr(importlib.import_module(module), name)
+        code = importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ValueError(f"{spec!r}: there is no module {error.name!r} here or among what is installed") from error
-    except AttributeError as error:
-        raise ValueError(f"{spec!r}: module {module!r} has no {name!r}") from error
-    given = read_pairs(spec, options)
-    if not isinstance(found, type) and hasattr(found, "act"):
-        agent = found
-    elif not callable(found):
-        raise ValueError(f"{spec!r}: {name!r} is no agent and makes none: it has no method act")
-    else:
+    except (Exception, SystemExit) as error:  # whatever another's code does when it is imported
+        raise ValueError(f"{spec!r}: importing {module!r} fails: {type(error).__name__}: {error}") from error
+    if not hasattr(code, name):
+        raise ValueError(f"{spec!r}: module {module!r} ({code.__file__}) has no {name!r}")
+    found, given = getattr(code, name), read_pairs(spec, options)
+    if isinstance(found, type) or not hasattr(found, "act"):
+        if not callable(found):
+            raise ValueError(f"{spec!r}: {name!r} is no agent and makes none: it has no method act")
         try:
             agent = found(**given) if isinstance(found, type) else found(game, given)
-        except TypeError as error:
-            raise ValueError(f"{spec!r}: {error}") from error
-    if not hasattr(agent, "act"):
-        raise ValueError(f"{spec!r}: {name!r} makes {type(agent).__name__}, which has no method act")
+        except Exception as error:  # as above
+            raise ValueError(f"{spec!r}: making it fails: {type(error).__name__}: {error}") from error
+    elif given:
+        raise ValueError(f"{spec!r}: {name!r} is an agent already and takes no options")
+    else:
+        agent = found
+    for wanted in ("act", "name"):
+        if not hasattr(agent, wanted):
+            raise ValueError(f"{spec!r}: {name!r} gives {type(agent).__name__}, which has no {wanted}: no agent")
     made: Agent = agent
     return made
 

@@ -8,7 +8,7 @@ otherwise often just the luckiest. The bot that plays on sees only what it may, 
 (the fault of searching each world as if it were open: Frank and Basin, 1998).
 
     rollout:ms=50                        50 milliseconds a decision
-    rollout:playouts=512,playout=greedy  512 games played out: the same choice every time
+    rollout:playouts=512,playout=greedy  512 games played out, at least one for each candidate: the same choice every time
     rollout:ms=50,prior=planner          as planner does, unless another action is surely better
     rollout:ms=50,prior=ppo              the eight likeliest actions of the shipped network
 """
@@ -42,7 +42,8 @@ DEFAULTS = {
     "aim": "win",
 }
 AIMS = ("win", "margin")
-CHUNK = 4  # worlds between looks at the clock
+CHUNK = 4  # worlds between looks at the clock, without a prior
+MIN_WORLDS = 16  # before a prior is departed from
 NO_CHOICE = -1
 
 
@@ -95,39 +96,50 @@ class RolloutAgent:
         """
         left = np.flatnonzero(candidates)
         rounds = math.ceil(math.log2(max(len(left), 1)))
-        totals, squares = np.zeros(len(candidates)), np.zeros(len(candidates))  # of sums over chunks of worlds
-        worlds = chunks = 0
+        # Sums over worlds: of the returns, or of what they are above those of the usual choice, whose spread counts too.
+        totals, squares = np.zeros(len(candidates)), np.zeros(len(candidates))
+        worlds = spent = 0
         begun = time.perf_counter()
         for number in range(1, rounds + 1):
             tried = np.zeros_like(candidates)
             tried[left] = True
-            enough = worlds + max(1, self.playouts // (rounds * len(left))) if self.playouts else 0
-            while True:
-                chunk = min(CHUNK, enough - worlds) if enough else CHUNK
+            enough = worlds + (self.playouts - spent) // ((rounds - number + 1) * len(left)) if self.playouts else 0
+            enough = max(enough, 1) if self.playouts else 0  # every candidate is tried at least once
+            while worlds < enough if enough else time.perf_counter() - begun < self.seconds * number / rounds:
+                chunk = 1 if usual != NO_CHOICE else min(CHUNK, enough - worlds) if enough else CHUNK
                 found = chunk * rollouts(game, record, self.playout, chunk, key, worlds, tried[None]).mean[0, left]
                 if usual != NO_CHOICE:
                     found -= found[np.searchsorted(left, usual)]
                 totals[left] += found
                 squares[left] += found**2
-                worlds, chunks = worlds + chunk, chunks + 1
-                if worlds >= enough if enough else time.perf_counter() - begun >= self.seconds * number / rounds:
-                    break
+                worlds, spent = worlds + chunk, spent + chunk * len(left)
             # All that are left have been tried in the same worlds, so that sums may be compared.
             left = left[np.argsort(-totals[left], kind="stable")][: (len(left) + 1) // 2]
             if usual != NO_CHOICE:
                 left = np.union1d(left, usual)
         if usual == NO_CHOICE:
             return int(left[0])
-        error = np.sqrt(np.maximum(squares[left] - totals[left] ** 2 / max(chunks, 1), 0.0))
-        sure = totals[left] - self.doubt * error
-        return int(left[np.argmax(sure)]) if sure.max() > 0 else usual
+        return self.surely_better(left, totals[left], squares[left], worlds, usual)
+
+    def surely_better(self, actions: Array, totals: Array, squares: Array, worlds: int, usual: int) -> int:
+        """Return the action that is better than the usual one by most beyond doubt, or the usual one.
+
+        totals, squares: of the differences in each world. A spread seen in a few worlds says little: no doubt is
+        overcome by fewer than MIN_WORLDS.
+        """
+        if worlds < MIN_WORLDS:
+            return usual
+        spread = np.maximum(squares - totals**2 / worlds, 0.0) / (worlds - 1)
+        sure = totals - self.doubt * np.sqrt(worlds * spread)
+        return int(actions[np.argmax(sure)]) if sure.max() > 0 else usual
 
 
 @cache
 def with_aim(game: BatchGame, aim: str) -> BatchGame:
     """Return the game paying for `aim`: who wins, or by how much."""
-    config = game.config.to_dict()
-    return make_game(game.spec.name, **(config | {"reward": aim})) if config.get("reward", aim) != aim else game
+    if getattr(game.config, "reward", aim) == aim:
+        return game
+    return make_game(game.spec.name, **(game.config.to_dict() | {"reward": aim}))
 
 
 def make(game: BatchGame, options: dict[str, str]) -> RolloutAgent:

@@ -44,7 +44,7 @@ def random_kinds(size: int, colours_score: bool, rng: np.random.Generator) -> Ar
     orders = np.tile(np.arange(r.NUM_COLOURS), (size, 1 if colours_score else images, 1))
     orders = np.broadcast_to(rng.permuted(orders, axis=2), (size, images, r.NUM_COLOURS))
     kinds = np.arange(images)[:, None] * r.NUM_COLOURS + orders
-    return np.concatenate([kinds.reshape(size, -1), np.full((size, 1), r.FLAG)], axis=1)
+    return np.concatenate([kinds.reshape(size, r.FLAG), np.full((size, 1), r.FLAG)], axis=1)
 
 
 def rename(gather: Array, part: slice, kinds: Array) -> None:

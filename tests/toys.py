@@ -170,7 +170,9 @@ FIELDS = (
     ObservationField("rounds_done", (), "rounds completed"),
 )
 OBSERVATION = observation_dtype([(field.name, field.shape) for field in FIELDS])
-FULL_OBSERVATION = observation_dtype([("place", (CARDS,)), ("table", (P,)), ("current_player", ()), ("rounds_done", ())])
+FULL_OBSERVATION = observation_dtype(
+    [("place", (CARDS,)), ("table", (P,)), ("current_player", ()), ("rounds_done", ())]
+)
 
 
 @kernel

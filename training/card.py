@@ -78,13 +78,18 @@ def story_rows(story: Any, depth: int = 0) -> list[str]:
 
 def write_card(folder: Path, players: list[int], blocks: int, log: Path | None = None) -> None:
     """Write MODEL_CARD.md beside a policy. log: `log.jsonl` of its run, for the learning curve."""
+    curve = [] if log is None else ["## Learning curve", CURVE, learning_curve(log)]
     description = policies.read_description(folder)
     name = description["game"]
     spec = make(name).spec
     weights = policies.read_weights(folder)
     size = sum(path.stat().st_size for path in folder.glob("weights.*"))
-    unit = dict(spec.unit_options)
+    own = {key: value for key, value in description["config"].items() if key not in ("num_players", "reward")}
+    rules = {key: value for key, value in own.items() if key not in dict(spec.unit_options)}
+    unit = rules | dict(spec.unit_options)
     what = "one round a game" if "rounds" in unit else "whole games"
+    if rules:
+        what += f", options {rules}"
     parts = [
         f"# {folder.name}: a policy for {spec.title}",
         f"{sum(w.size for w in weights.values()):,} parameters, {size / 1e6:.1f} MB, hidden width "
@@ -94,8 +99,8 @@ def write_card(folder: Path, players: list[int], blocks: int, log: Path | None =
         f"One seat for the policy, all others for the bot; duplicate deals, every seat in turn, {what}, seed {SEED}, which "
         "nothing was trained or chosen on. Shares of games won (ties shared) and payoffs, 95% intervals from block means.",
         arena_table(name, unit, folder, players, blocks),
-        *whole_games(name, folder, players, blocks // 4),
-        *([] if log is None else ["## Learning curve", CURVE, learning_curve(log)]),
+        *whole_games(name, rules, folder, players, blocks // 4),
+        *curve,
         "## How it was made",
         "\n".join(story_rows(description.get("training", {}))),
         "## Versions",
@@ -111,7 +116,7 @@ CURVE = (
 )
 
 
-def whole_games(name: str, folder: Path, players: list[int], blocks: int) -> list[str]:
+def whole_games(name: str, rules: dict[str, Any], folder: Path, players: list[int], blocks: int) -> list[str]:
     """Return the section of whole games, where a game has smaller units."""
     if not make(name).spec.unit_options:
         return []

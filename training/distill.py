@@ -1,11 +1,11 @@
 """Learn from rollouts: label positions with the value of every legal action, then move a policy towards the better ones.
 
 A label is the mean further return of each action over `worlds` dealings of what the player can't know, a bot playing all
-seats on (`agents.search`). Positions come from games in which the bot, the rollouts' best action and now and then chance
-move. The policy then maximizes the expected value of its choice over all legal actions, held near its prior by a little
-Kullback-Leibler divergence: a policy gradient without the noise of which action was taken and what came after it
-(Ciosek and Whiteson, 2018, "Expected policy gradients"). Shards of labels are written one by one, so that labelling
-survives a stop:
+seats on (`agents.search`); a win may count beside the game's own reward. Positions come from games in which the policy to
+be improved, the rollouts' best action and now and then chance move. The policy then maximizes the expected value of its
+choice over all legal actions, held near its prior by a little Kullback-Leibler divergence: a policy gradient without the
+noise of which action was taken and what came after it (Ciosek and Whiteson, 2018, "Expected policy gradients"). Shards of
+labels are written one by one, so that labelling survives a stop:
 
     python -m training.distill --game sting --players 2 --labels 200000 --init runs/sting/best --out runs/distilled
 """
@@ -29,8 +29,9 @@ import torch
 from numpy.typing import NDArray
 
 from agents import policy as policies
-from agents.base import CompiledBot
+from agents.base import Agent, CompiledBot
 from agents.registry import make_agent
+from agents.rollout import with_aim
 from agents.search import rollouts
 from tabletop.game import BatchGame, flat
 from tabletop.registry import make
@@ -41,7 +42,7 @@ from training.train import game_id, read_option
 Array = NDArray[Any]
 LANES, STEPS = 128, 40  # games side by side in a shard, and decisions of each
 LABELLED = 0.7  # share of decisions labelled
-BEST, RANDOM = 0.5, 0.04  # share of labelled moves made by the best label, and of all moves made at random
+BEST, RANDOM = 0.2, 0.03  # share of labelled moves made by the best label, and of all moves made at random
 HELD_OUT = 0.05  # share of shards that progress is measured on
 
 
@@ -62,8 +63,35 @@ class Labels:
         return np.asarray(self.values.sum(axis=1) / self.masks.sum(axis=1), np.float32)
 
 
-def label_shard(game: BatchGame, bot: CompiledBot, players: tuple[int, ...], worlds: int, seed: int) -> Labels:
-    """Return the labels of one shard, which depend on its seed alone."""
+@dataclass(frozen=True)
+class Labeller:
+    """How labels are made. actor: who moves. bot: who plays on. players: player counts, each as often as it is named.
+
+    win_reward: what a win is worth beside the game's own reward, less its equal share.
+    """
+
+    game: BatchGame
+    actor: Agent
+    bot: CompiledBot
+    players: tuple[int, ...]
+    worlds: int
+    win_reward: float
+
+    def values(self, states: Array, key: int) -> Array:
+        """Return the value of every legal action, float64 [B, A], nan where illegal."""
+        values = rollouts(self.game, states, self.bot, self.worlds, key).mean
+        if self.win_reward:
+            wins = rollouts(with_aim(self.game, "win"), states, self.bot, self.worlds, key).mean
+            count = states["num_players"][:, None]
+            values = (
+                values + self.win_reward * wins * (count - 1) / count
+            )  # a lone winner is paid 1, the others -1/(n-1)
+        return values
+
+
+def label_shard(labeller: Labeller, seed: int) -> Labels:
+    """Return the labels of one shard, which depend on its seed and the labeller alone."""
+    game, players = labeller.game, labeller.players
     rng = np.random.default_rng(seed)
     states = game.new_states(LANES)
     game.reset(states, spread(seed, LANES), num_players=rng.choice(players, LANES))
@@ -72,11 +100,11 @@ def label_shard(game: BatchGame, bot: CompiledBot, players: tuple[int, ...], wor
     for _ in range(STEPS):
         masks, observations = game.legal_action_mask(states), game.observe(states)
         chosen = np.flatnonzero((masks.sum(axis=1) > 1) & (rng.random(LANES) < LABELLED))
-        found = rollouts(game, states[chosen], bot, worlds, int(rng.integers(2**62)))
-        parts.append((flat(observations)[chosen].copy(), masks[chosen], np.nan_to_num(found.mean).astype(np.float32)))
-        actions = bot.act(observations, masks, rng.integers(0, 2**63, LANES, dtype=np.uint64))
+        values = labeller.values(states[chosen], int(rng.integers(2**62)))
+        parts.append((flat(observations)[chosen].copy(), masks[chosen], np.nan_to_num(values).astype(np.float32)))
+        actions = labeller.actor.act(observations, masks, rng.integers(0, 2**63, LANES, dtype=np.uint64))
         by_label = rng.random(len(chosen)) < BEST
-        actions[chosen[by_label]] = np.nanargmax(found.mean, axis=1)[by_label]
+        actions[chosen[by_label]] = np.nanargmax(values, axis=1)[by_label]
         for lane in np.flatnonzero(rng.random(LANES) < RANDOM):
             actions[lane] = rng.choice(np.flatnonzero(masks[lane]))
         game.step(states, actions)
@@ -106,9 +134,7 @@ def read_shards(paths: list[Path], game: BatchGame) -> Labels:
     return Labels(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def label(
-    folder: Path, game: BatchGame, bot: CompiledBot, players: tuple[int, ...], worlds: int, count: int, seed: int
-) -> list[Path]:
+def label(folder: Path, labeller: Labeller, count: int, seed: int) -> list[Path]:
     """Label at least `count` positions, shard by shard; shards that are there already are kept."""
     folder.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
@@ -117,7 +143,7 @@ def label(
     while done < count:
         path = folder / f"{len(paths):05d}.npz"
         if not path.exists():
-            labels = label_shard(game, bot, players, worlds, seed * 1_000_003 + len(paths))
+            labels = label_shard(labeller, seed * 1_000_003 + len(paths))
             write_shard(path, labels)
             new += len(labels)
         with path.open("rb") as source, np.load(source, allow_pickle=False) as file:
@@ -245,6 +271,7 @@ def main(arguments: list[str] | None = None) -> None:
     reader.add_argument("--players", default="2", help="player counts, comma separated, each as often as it is named")
     reader.add_argument("--bot", default="greedy", help="the bot that plays on")
     reader.add_argument("--worlds", type=int, default=24)
+    reader.add_argument("--win-reward", type=float, default=0.0, help="what a win is worth beside the game's reward")
     reader.add_argument("--labels", type=int, default=200_000)
     reader.add_argument("--seed", type=int, default=1)
     reader.add_argument("--init", required=True, help="folder of the policy to improve")
@@ -261,14 +288,14 @@ def main(arguments: list[str] | None = None) -> None:
     bot = make_agent(given.bot, game)
     if not isinstance(bot, CompiledBot):
         raise SystemExit(f"only a compiled bot can play on, not {given.bot}")
-    paths = label(given.out / "labels", game, bot, players, given.worlds, given.labels, given.seed)
+    actor = policies.load(given.init, game)
+    labeller = Labeller(game, actor, bot, players, given.worlds, given.win_reward)
+    paths = label(given.out / "labels", labeller, given.labels, given.seed)
     held_out = max(1, int(len(paths) * HELD_OUT))
     train, test = read_shards(paths[held_out:], game), read_shards(paths[:held_out], game)
-    description = policies.read_description(Path(given.init))
-    policies.check_fits(description, game, Path(given.init))
-    shape = policies.read_shape(description, game)
+    description, shape = policies.read_description(Path(given.init)), actor.network.shape
     network = make_network(game, shape)
-    network.load_state_dict({k: torch.from_numpy(v) for k, v in policies.read_weights(Path(given.init)).items()})
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in actor.network.weights.items()})
     gain = learn(game, network, train, test, kl=given.kl, epochs=given.epochs, learning_rate=given.learning_rate)
     story = {
         "distilled": vars(given) | {"out": str(given.out), "gain": vars(gain)},

@@ -137,7 +137,11 @@ class SelfPlay:
         self.options = np.zeros((num_lanes, seats), np.int64)
         self.snapshot_of = np.zeros(num_lanes, np.int64)
         self.finished: list[tuple[str, float]] = []  # who the learner met, and its mean return
-        self._begin(np.arange(num_lanes))
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Begin an episode in every lane."""
+        self._begin(np.arange(len(self.states)))
 
     def _begin(self, lanes: Array) -> None:
         """Begin episodes in `lanes`, seats given anew, and let bots move up to the first decision of another."""
@@ -240,10 +244,11 @@ class SelfPlay:
         """Return how likely each snapshot is met: float64 [S], by the square of how often it holds its own.
 
         Prioritized fictitious self-play (Vinyals et al., 2019): what the learner beats anyway teaches it little. One not
-        met yet counts as an equal.
+        met yet counts as all those before it together.
         """
         games, ahead = self.met.T
-        odds = (1 - (ahead + 1) / (games + 2)) ** 2
+        usual = (ahead.sum() + 1) / (games.sum() + 2)
+        odds = (1 - (ahead + 2 * usual) / (games + 2)) ** 2
         return np.asarray(odds / odds.sum())
 
     def take_results(self) -> dict[str, tuple[int, float]]:

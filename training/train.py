@@ -34,6 +34,7 @@ from agents.base import Agent, CompiledBot
 from agents.registry import bots_of, make_agent
 from tabletop.game import BatchGame
 from tabletop.registry import make, names
+from tabletop.selfplay import name_of
 from training.imitation import imitate
 from training.ppo import SelfPlayPPO
 from training.selfplay import Lineup, SelfPlay
@@ -55,7 +56,7 @@ class Settings:
     first is scored above the others at first. lanes and rollout: games side by side, and decisions of each between
     updates. entropy goes linearly from `entropy` to `entropy_end`, the learning rate to a tenth. win_reward: what a win
     is worth beside the game's own reward. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals:
-    of an evaluation. init: a policy to begin from.
+    of an evaluation. init: a policy to begin from, its trust in advisors included.
     """
 
     game: str = "sting-v0"
@@ -121,7 +122,9 @@ def start(folder: Path, settings: Settings) -> Run:
     path = folder / "run.json"
     if path.exists():
         known = json.loads(path.read_text(encoding="utf-8"))
-        changed = [k for k in description if known.get(k) != description[k] and k not in ("steps", "threads")]
+        usual = json.loads(json.dumps(asdict(Settings())))
+        known = usual | known  # what was not yet a setting then is what it is by default
+        changed = [k for k in description if known[k] != description[k] and k not in ("steps", "threads")]
         if changed:
             raise TrainingError(
                 f"{folder} holds a run with other settings: "
@@ -129,8 +132,7 @@ def start(folder: Path, settings: Settings) -> Run:
             )
     elif folder.exists() and any(folder.iterdir()):
         raise TrainingError(f"{folder} is not empty and holds no run")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(description, indent=1) + "\n")
+    check_options(settings)
     game = make_game(settings, settings.players[0])
     sitting = settings.bots or tuple(name for name in bots_of(game).names if name != "random")
     bots = tuple(as_bot(make_agent(name, game)) for name in sitting)
@@ -163,14 +165,34 @@ def start(folder: Path, settings: Settings) -> Run:
         model.policy.network.trust_first(settings.trust)
     run = Run(folder, settings, game, model, bots)
     run.next_snapshot = settings.snapshot_every
+    if settings.init and not (folder / "checkpoint.pt").exists():
+        begin_from(run, Path(settings.init))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(description, indent=1) + "\n")
     if (folder / "checkpoint.pt").exists():
         resume(run)
-    elif settings.init:
-        weights = policies.load(settings.init, game).network.weights
-        run.before = policies.read_description(Path(settings.init)).get("training", {})
-        model.policy.network.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
-        run.imitated = True
     return run
+
+
+def begin_from(run: Run, folder: Path) -> None:
+    """Give the network the weights of a policy; TrainingError if it is of another shape."""
+    network = policies.load(folder, run.game).network
+    if network.shape != run.model.shape:
+        raise TrainingError(f"{folder} holds a network of another shape: {network.shape}, asked for {run.model.shape}")
+    weights = {name: torch.from_numpy(array) for name, array in network.weights.items()}
+    run.model.policy.network.load_state_dict(weights)
+    run.before = policies.read_description(folder).get("training", {})
+    run.imitated = True
+
+
+def check_options(settings: Settings) -> None:
+    """Raise TrainingError for options that say what a setting says, or a second configuration like the first."""
+    for name in ("options", "also"):
+        if "num_players" in dict(getattr(settings, name)):
+            raise TrainingError("player counts are given by the setting players, not as an option")
+    first, *others = (make_game(settings, settings.players[0], also) for also in configurations(settings))
+    if first in others:
+        raise TrainingError(f"the options of also, {dict(settings.also)}, are those of the first configuration")
 
 
 Options = tuple[tuple[str, Any], ...]
@@ -190,7 +212,7 @@ def make_game(settings: Settings, num_players: int, also: Options = ()) -> Batch
 def as_bot(agent: Any) -> CompiledBot:
     """Return a compiled bot; TrainingError for an agent that is none."""
     if not isinstance(agent, CompiledBot):
-        raise TrainingError(f"only compiled bots can sit with the learner, not {agent.name}")
+        raise TrainingError(f"only compiled bots can sit with the learner, not {name_of(agent)}")
     return agent
 
 
@@ -209,11 +231,24 @@ def resume(run: Run) -> None:
     for i, selfplay in enumerate(run.model.selfplays):
         selfplay.episodes = counters["episodes"] + len(selfplay.states)
         selfplay.rng = np.random.default_rng([run.settings.seed + i, counters["steps"]])
-    run.imitated, run.before = counters["imitated"], json.loads(counters["before"])
+        selfplay.begin_anew()
+    run.model.turns = counters.get("turns", 0)
+    run.imitated, run.before = counters["imitated"], json.loads(counters.get("before", "{}"))
     run.best, run.seconds = counters["best"], counters["seconds"]
     run.next_evaluation, run.next_snapshot = counters["next_evaluation"], counters["next_snapshot"]
-    folders = sorted((run.folder / "snapshots").glob("[0-9]*"))
+    # A snapshot is whole once it has its description, which is written last.
+    folders = sorted(path.parent for path in (run.folder / "snapshots").glob("[0-9]*/policy.json"))
     set_snapshots(run, [policies.load(folder, run.game) for folder in folders])
+    for selfplay, met in zip(run.model.selfplays, counters.get("met", []), strict=False):
+        selfplay.met[: len(met)] = met
+    forget_later(run.folder / "log.jsonl", run.model.num_timesteps)
+
+
+def forget_later(log: Path, steps: int) -> None:
+    """Drop what a log says of decisions after a checkpoint: they are made again."""
+    if log.exists():
+        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+        write_text(log, "".join(line for line in lines if line.endswith("}\n") and json.loads(line)["steps"] <= steps))
 
 
 def save_checkpoint(run: Run) -> None:
@@ -226,6 +261,8 @@ def save_checkpoint(run: Run) -> None:
         "counters": {
             "steps": model.num_timesteps,
             "episodes": max(selfplay.episodes for selfplay in model.selfplays),
+            "turns": model.turns,
+            "met": [selfplay.met.tolist() for selfplay in model.selfplays],
             "imitated": run.imitated,
             "before": json.dumps(run.before),
             "best": run.best,

@@ -6,6 +6,7 @@ import pytest
 from agents.arena import compare
 from agents.base import SearchAgent, luck, play_out
 from agents.registry import make_agent
+from agents.rollout import with_aim
 from sting_env import StingGame
 from stingy_env import StingyGame
 from tabletop.selfplay import ask
@@ -94,6 +95,19 @@ def test_endless_doubt_leaves_the_choice_to_the_prior_and_none_takes_the_better_
     assert (ask(doubtful, game, states, keys) == usual).all()
     free = make_agent("rollout:playouts=1600,prior=greedy,doubt=0", game)
     assert (ask(free, game, states, keys) != usual).any()
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda g: f"{g.spec.name}-{g.num_players}")
+def test_the_aim_is_what_the_searched_game_pays(game):
+    """By default a game pays by the margin; for wins it pays 1 to a lone winner, which no margin of a round is."""
+    assert with_aim(game, "margin") is game
+    wins = with_aim(game, "win")
+    assert wins.num_players == game.num_players
+    states = midgame(game)
+    play_out(wins, states, [make_agent("greedy", wins)] * game.num_players, 1)
+    assert (wins.returns(states).max(axis=1) == 1).all()
+    assert with_aim(wins, "win") is wins
+    assert with_aim(wins, "margin") == game
 
 
 def test_time_is_kept():

@@ -74,7 +74,15 @@ def test_games_lists_what_is_registered(run):
 def test_describe_shows_rules_actions_and_observation(run):
     out = run("describe", "sting", "--variant", "to-100", "-o", "hand_size=7").out
     assert "Sting (sting-v0): 2 to 6 players" in out
-    for words in ("target_score", "hand_size", "discard R1", "discard BACK", "accept", "the observer's hand", "younger"):
+    for words in (
+        "target_score",
+        "hand_size",
+        "discard R1",
+        "discard BACK",
+        "accept",
+        "the observer's hand",
+        "younger",
+    ):
         assert words in out
     row = next(line.split() for line in out.splitlines() if line.strip().startswith("hand_size "))
     assert row == ["hand_size", "7", "10"]

@@ -175,7 +175,9 @@ def three():
     return game, fresh(game, range(3))
 
 
-@pytest.mark.parametrize("actions", [[0.0, 1.0, 0.0], [True, False, True], ["0", "1", "0"], [None, 0, 1], np.zeros(3, "f4")])
+@pytest.mark.parametrize(
+    "actions", [[0.0, 1.0, 0.0], [True, False, True], ["0", "1", "0"], [None, 0, 1], np.zeros(3, "f4")]
+)
 def test_actions_that_are_no_whole_numbers(three, actions):
     game, states = three
     before = states.copy()
@@ -239,7 +241,9 @@ def test_lanes_that_are_not_there(three, lanes):
     assert np.array_equal(states, before)
 
 
-@pytest.mark.parametrize("lanes", [[0.0, 1.0], [0.5], [True, False, True], np.array([False, True, False]), [[0, 1]], ["0"]])
+@pytest.mark.parametrize(
+    "lanes", [[0.0, 1.0], [0.5], [True, False, True], np.array([False, True, False]), [[0, 1]], ["0"]]
+)
 def test_lanes_that_are_no_whole_numbers(three, lanes):
     game, states = three
     before = states.copy()

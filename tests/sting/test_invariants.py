@@ -148,9 +148,7 @@ def test_one_pass_is_the_same_as_steps(many):
     for _ in range(1500):
         actions = game.random_actions(stepped, seeds[:size])
         game.step(stepped, actions)
-        game.advance(
-            advanced, actions, rewards=rewards, terminated=terminated, mask=mask, observation=observation
-        )
+        game.advance(advanced, actions, rewards=rewards, terminated=terminated, mask=mask, observation=observation)
         game.advance(threaded, actions, num_threads=2)
         assert np.array_equal(rewards, game.rewards(stepped))
         over = game.terminated(stepped)

@@ -211,7 +211,9 @@ def test_the_observation_determines_the_legal_actions():
     """Over many states of many games: never one observation with two sets of legal actions."""
     known = {}
     repeated = 0
-    for seed, options in enumerate([*OPTIONS, {"hand_size": 1, "rounds": 50}, {"hand_size": 2, "special_cards": False}]):
+    for seed, options in enumerate(
+        [*OPTIONS, {"hand_size": 1, "rounds": 50}, {"hand_size": 2, "special_cards": False}]
+    ):
         game, course = collect(options, steps=300, lanes=60, seed=seed)
         for states in course:
             states = states[~game.terminated(states)]

@@ -197,7 +197,9 @@ def random_pile(rng, owner):
         return set_of(owner, *naturals, *wilds)
     colour, start = rng.choice(COLOURS), rng.randint(1, 11 - size)
     cards = [f"{colour}{start + place}" for place in range(size)]
-    for place, wild in zip(rng.sample(range(0, size, 1 + (rng.random() < 0.7)), min(len(wilds), (size + 1) // 2)), wilds):
+    for place, wild in zip(
+        rng.sample(range(0, size, 1 + (rng.random() < 0.7)), min(len(wilds), (size + 1) // 2)), wilds
+    ):
         cards[place] = wild
     return run(owner, *cards)
 

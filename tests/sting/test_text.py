@@ -50,7 +50,9 @@ def expected_texts():
         texts += [f"set {number} {COLOURS[first]} {COLOURS[second]} *" for first, second in pairs]
     for colour in COLOURS:
         for low in range(1, 9):
-            texts += [f"run {colour}{low}-{low + 2}{wild}" for wild in ("", *(f" *{low + place}" for place in range(3)))]
+            texts += [
+                f"run {colour}{low}-{low + 2}{wild}" for wild in ("", *(f" *{low + place}" for place in range(3)))
+            ]
     texts += [f"add {card}" for card in NATURALS + WILDS]
     texts += [f"substitute {card}" for card in NATURALS]
     texts += ["take", "pass"]
@@ -87,7 +89,9 @@ def test_the_examples_of_the_contract():
         assert GAME.action_to_string(GAME.string_to_action(text)) == text
 
 
-@pytest.mark.parametrize("text", ["", "draw 3", "run R9-11", "set 11 R B G", "discard R11", "seat +6", "pile 30", "fold"])
+@pytest.mark.parametrize(
+    "text", ["", "draw 3", "run R9-11", "set 11 R B G", "discard R11", "seat +6", "pile 30", "fold"]
+)
 def test_no_such_action_in_words(text):
     with pytest.raises(ValueError, match="no action is written"):
         GAME.string_to_action(text)

@@ -80,9 +80,7 @@ def test_the_observer_sees_no_difference(collected, rel):
     assert np.array_equal(game.observe(worlds, thrice), np.repeat(game.observe(states, observers), 3))
     if rel == 0:
         assert np.array_equal(game.legal_action_mask(worlds), np.repeat(game.legal_action_mask(states), 3, axis=0))
-        assert np.array_equal(
-            game.determinize(states, None, seeds(len(states)), worlds=3)["hand"], worlds["hand"]
-        )
+        assert np.array_equal(game.determinize(states, None, seeds(len(states)), worlds=3)["hand"], worlds["hand"])
     assert np.array_equal(game.current_player(worlds), np.repeat(game.current_player(states), 3))
 
 
@@ -297,4 +295,6 @@ def test_hidden_hands_are_uniform_over_the_deals_that_fit(named, others, undrawn
     assert set(counts) == set(expected)
     total = sum(expected.values())
     ordered = sorted(expected)
-    assert chi_square_is_plausible([counts[hand] for hand in ordered], [8000 * expected[hand] / total for hand in ordered])
+    assert chi_square_is_plausible(
+        [counts[hand] for hand in ordered], [8000 * expected[hand] / total for hand in ordered]
+    )

@@ -5,9 +5,11 @@ import pytest
 import torch
 
 from agents.policy import network_shape
+from agents.registry import make_agent
+from agents.search import rollouts
 from sting_env import StingGame
 from tabletop.game import flat
-from training.distill import Labels, expected_value, learn, renamed
+from training.distill import Labeller, Labels, expected_value, learn, renamed
 from training.network import make_network
 
 
@@ -77,3 +79,19 @@ def test_the_value_of_a_sure_choice_is_that_of_its_label_less_the_mean(positions
     labels, _ = halves(observations, masks, values)
     expected = (1 - 1 / labels.masks.sum(axis=1)).mean()
     assert expected_value(network, labels)[0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_win_counts_beside_the_points():
+    """Three players: a round surely won by one is worth the margin and the bonus less its equal share."""
+    game = StingGame(num_players=3, rounds=1)
+    states = game.new_states(40)
+    game.reset(states, 8)
+    greedy = make_agent("greedy", game)
+    plain, more = (Labeller(game, greedy, greedy, (3,), 4, bonus).values(states, 5) for bonus in (0.0, 0.9))
+    wins = rollouts(StingGame(num_players=3, rounds=1, reward="win"), states, greedy, 4, 5).mean
+    legal = game.legal_action_mask(states)
+    shares = (1 + 2 * wins[legal]) / 3  # reward="win" pays a lone winner 1 and the others -1/2
+    assert shares.min() >= 0
+    assert shares.max() <= 1
+    assert (more - plain)[legal] == pytest.approx(0.9 * (shares - 1 / 3), abs=1e-6)
+    assert np.isnan(more[~legal]).all()

@@ -155,7 +155,7 @@ def import_agent(spec: str, rest: str, game: BatchGame) -> Agent:
     except (Exception, SystemExit) as error:  # whatever another's code does when it is imported
         raise ValueError(f"{spec!r}: importing {module!r} fails: {type(error).__name__}: {error}") from error
     if not hasattr(code, name):
-        raise ValueError(f"{spec!r}: module {module!r} ({code.__file__}) has no {name!r}")
+        raise ValueError(f"{spec!r}: module {module!r} ({getattr(code, '__file__', 'built in')}) has no {name!r}")
     found, given = getattr(code, name), read_pairs(spec, options)
     if isinstance(found, type) or not hasattr(found, "act"):
         if not callable(found):

@@ -17,6 +17,14 @@ def test_every_bot_and_shipped_agent_plays_at_every_player_count():
     assert len({t.name for t in tables}) == len(tables)
 
 
+def test_an_agent_of_ones_own_that_searches_plays_in_the_tables_of_search():
+    tables = plan_tables(["stingy-v0"], [2], 10, ["import:my_bots.Deep", "checkpoint:run/best", "unheard"], 4, 1)
+    bots, search = tables
+    assert (bots.name, search.name) == ("stingy-2-game-bots", "stingy-2-game-search")
+    assert search.agents[:2] == ("import:my_bots.Deep", "checkpoint:run/best")
+    assert "unheard" not in search.agents
+
+
 def test_a_stopped_run_goes_on(tmp_path, monkeypatch):
     out, folder = tmp_path / "board.md", tmp_path / "tables"
     monkeypatch.setattr(leaderboard, "field_of", lambda _: ("random", "greedy"))

@@ -45,9 +45,10 @@ def test_the_same_spec_is_the_same_agent():
         ("import", ["names no agent", "import:MODULE.NAME"]),
         ("import:Tidy", ["names no agent", "import:my_bots.Tidy"]),
         ("import:no_such_module.Tidy", ["no module 'no_such_module'"]),
-        ("import:string.Tidy", ["'string' has no 'Tidy'"]),
+        ("import:string.Tidy", ["module 'string'", "has no 'Tidy'"]),
+        ("import:.string.digits", ["names no agent"]),
         ("import:string.digits", ["'digits' is no agent", "act"]),
-        ("import:fractions.Fraction", ["Fraction, which has no method act"]),
+        ("import:fractions.Fraction", ["Fraction, which has no act"]),
         ("import:fractions.Fraction:depth=3", ["depth"]),
         ("", ["names no agent", "random, greedy, rulebook"]),
         ("sting:", ["names no agent"]),
@@ -136,3 +137,23 @@ def test_an_agent_named_by_where_it_is_written(tmp_path, monkeypatch):
     ):
         assert make_agent(spec, game).act(None, mask, None) == [action]
     assert make_agent("import:bots_of_mine.made:a=1", game).name == f"nth {game.num_actions - 2}"
+    with pytest.raises(ValueError, match="takes no options"):
+        make_agent("import:bots_of_mine.second:n=1", game)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import numpy; numpy.no_such", "importing 'broken_bots' fails: AttributeError.*no_such"),
+        ("raise SystemExit(3)", "importing 'broken_bots' fails: SystemExit"),
+        ("def Tidy(game, options): return options['speed']", "making it fails: KeyError.*speed"),
+        ("class Tidy:\n    def act(self): pass", "has no name"),
+    ],
+)
+def test_what_goes_wrong_in_code_of_ones_own_is_told(code, words, tmp_path, monkeypatch):
+    (tmp_path / "broken_bots.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "broken_bots", raising=False)
+    with pytest.raises(ValueError, match=words):
+        make_agent("import:broken_bots.Tidy", Toss())

@@ -63,6 +63,12 @@ def test_a_renamed_position_looks_and_plays_as_the_gathers_say(players, options)
 
 def test_a_renaming_loses_nothing():
     game = StingyGame(num_players=3)
+    assert [
+        gather.shape for gather in game.random_symmetries(game.observe(game.new_states(0)), np.random.default_rng(1))
+    ] == [
+        (0, game.spec.observation_size),
+        (0, game.num_actions),
+    ]
     states = game.new_states(50)
     game.reset(states, 3)
     inputs, actions = game.random_symmetries(game.observe(states), np.random.default_rng(1))

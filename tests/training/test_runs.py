@@ -3,12 +3,14 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 from agents.registry import make_agent
 from tabletop.registry import make
 from training import train as training
+from training.selfplay import SelfPlay
 from training.train import Settings, TrainingError, train
 
 TINY = Settings(
@@ -45,6 +47,50 @@ def test_two_configurations_are_played_and_evaluated_in_turn(tmp_path):
     assert list(line["scores"]) == ["2 players", "2 players, rounds=2", "3 players", "3 players, rounds=2"]
     with pytest.raises(TrainingError, match="also is"):
         training.start(tmp_path, TINY)
+
+
+def test_options_that_can_not_be_are_refused_before_anything_is_written(tmp_path):
+    for wrong, words in (
+        ({"also": (("num_players", 3),)}, "by the setting players"),
+        ({"options": (("num_players", 3),)}, "by the setting players"),
+        ({"also": (("rounds", 1),)}, "those of the first"),
+        ({"bots": ("ppo",)}, "only compiled bots"),
+    ):
+        with pytest.raises(TrainingError, match=words):
+            training.start(tmp_path / "run", replace(TINY, **wrong))
+        assert not (tmp_path / "run").exists()
+    with pytest.raises(ValueError, match="no option 'nope'"):
+        training.start(tmp_path / "run", replace(TINY, also=(("nope", 3),)))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_policy_of_another_shape_is_no_beginning(tmp_path):
+    train(tmp_path / "first", replace(TINY, steps=400, imitation=0))
+    beginning = str(tmp_path / "first" / "last")
+    with pytest.raises(TrainingError, match="another shape"):
+        training.start(tmp_path / "second", replace(TINY, init=beginning, advisors=("greedy",)))
+    assert not (tmp_path / "second").exists()
+
+
+def test_what_a_run_has_met_outlives_a_stop(tmp_path):
+    """Turns of the self-plays, results against snapshots; new deals; no evaluation of decisions that are made again."""
+    settings = replace(TINY, also=(("rounds", 2),), bots=("greedy",), self_share=0.0, snapshot_share=1.0, imitation=0)
+    settings = replace(settings, steps=8_000, evaluate_every=4_000, snapshot_every=1_000)
+    first = train(tmp_path, settings)
+    (tmp_path / "snapshots" / "0099").mkdir()  # stopped while it was written
+    log = tmp_path / "log.jsonl"
+    whole = log.read_text()
+    log.write_text(whole + json.dumps({"steps": 10**9, "scores": {}}) + "\n" + '{"steps": 5')
+    again = training.start(tmp_path, settings)
+    assert again.model.turns == first.model.turns > 0
+    assert len(again.model.selfplays[0].snapshots) == len(first.model.selfplays[0].snapshots)
+    for old, new in zip(first.model.selfplays, again.model.selfplays, strict=True):
+        assert (new.met == old.met).all()
+        assert new.states["seed"].min() != old.states["seed"].min()
+        beginning = SelfPlay(new.game, new.bots, new.lineup, len(new.states), new.seed)
+        assert not np.isin(new.states["rng_key"], beginning.states["rng_key"]).any()
+    assert sum(selfplay.met[:, 0].sum() for selfplay in first.model.selfplays) > 0
+    assert log.read_text() == whole
 
 
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):

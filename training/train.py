@@ -240,7 +240,7 @@ def resume(run: Run) -> None:
     folders = sorted(path.parent for path in (run.folder / "snapshots").glob("[0-9]*/policy.json"))
     set_snapshots(run, [policies.load(folder, run.game) for folder in folders])
     for selfplay, met in zip(run.model.selfplays, counters.get("met", []), strict=False):
-        selfplay.met[: len(met)] = met
+        selfplay.met[: len(met)] = np.array(met).reshape(-1, 2)
     forget_later(run.folder / "log.jsonl", run.model.num_timesteps)
 
 

@@ -132,7 +132,7 @@ def test_workers_end_with_their_parent(how, tmp_path):
         os.killpg(parent.pid, how)
     else:
         os.kill(parent.pid, how)
-    _, errors = parent.communicate(timeout=100)
+    _, errors = parent.communicate(timeout=400)
     assert parent.returncode == (-signal.SIGINT if how == signal.SIGINT else -signal.SIGKILL)
     assert errors.count("Traceback") == (how == signal.SIGINT), errors
     until = time.monotonic() + 60

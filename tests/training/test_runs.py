@@ -123,6 +123,12 @@ def test_a_run_can_be_made_longer_but_not_changed(tmp_path):
         train(tmp_path, replace(TINY, hidden=32))
 
 
+def test_a_run_without_snapshots_yet_goes_on(tmp_path):
+    early = replace(TINY, snapshot_every=10_000, imitation=0)
+    assert not train(tmp_path, replace(early, steps=400)).model.selfplays[0].snapshots
+    assert train(tmp_path, replace(early, steps=900)).model.num_timesteps >= 900
+
+
 def test_a_folder_that_holds_no_run_is_left_alone(tmp_path):
     (tmp_path / "precious.txt").write_text("mine")
     with pytest.raises(TrainingError, match="holds no run"):

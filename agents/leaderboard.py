@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.arena import ArenaResult, compare, write_whole
-from agents.registry import bots_of, family, shipped
+from agents.registry import bots_of, family, list_agents, shipped
 from tabletop.game import BatchGame
 from tabletop.registry import make
 
@@ -76,8 +76,6 @@ def plan_tables(
 
 def knows(game_id: str, agent: str) -> bool:
     """Tell whether a game has an agent by this name."""
-    from agents.registry import list_agents
-
     return agent.partition(":")[0] in {name.partition(":")[0] for name in list_agents(game_id)}
 
 

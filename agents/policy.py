@@ -7,7 +7,7 @@ The network: fields of rows (piles) are embedded row by row with shared weights 
 legal actions too, goes through two dense layers; an action that stands for a row is scored by that row's embedding.
 
 A network may have *advisors*, compiled bots: what each would do is an input, and adds to that action's score as much as
-the network trusts the advisor here. It then begins as its advisor and learns when to differ, as in residual policy
+the network trusts the advisor here. It then begins near its advisor and learns when to differ, as in residual policy
 learning (Silver et al., 2018; Johannink et al., 2019).
 """
 

@@ -162,7 +162,7 @@ def import_agent(spec: str, rest: str, game: BatchGame) -> Agent:
             raise ValueError(f"{spec!r}: {name!r} is no agent and makes none: it has no method act")
         try:
             agent = found(**given) if isinstance(found, type) else found(game, given)
-        except Exception as error:  # as above
+        except Exception as error:  # whatever another's code does when it makes its agent
             raise ValueError(f"{spec!r}: making it fails: {type(error).__name__}: {error}") from error
     elif given:
         raise ValueError(f"{spec!r}: {name!r} is an agent already and takes no options")

@@ -103,8 +103,8 @@ class RolloutAgent:
         for number in range(1, rounds + 1):
             tried = np.zeros_like(candidates)
             tried[left] = True
-            enough = worlds + (self.playouts - spent) // ((rounds - number + 1) * len(left)) if self.playouts else 0
-            enough = max(enough, 1) if self.playouts else 0  # every candidate is tried at least once
+            share = (self.playouts - spent) // ((rounds - number + 1) * len(left))
+            enough = max(1, worlds + share) if self.playouts else 0  # every candidate is tried at least once
             while worlds < enough if enough else time.perf_counter() - begun < self.seconds * number / rounds:
                 chunk = 1 if usual != NO_CHOICE else min(CHUNK, enough - worlds) if enough else CHUNK
                 found = chunk * rollouts(game, record, self.playout, chunk, key, worlds, tried[None]).mean[0, left]
@@ -157,6 +157,8 @@ def make(game: BatchGame, options: dict[str, str]) -> RolloutAgent:
     playout = make_agent(chosen["playout"], game)
     if not isinstance(playout, CompiledBot):
         raise ValueError(f"rollout: only a compiled bot can play on, not {chosen['playout']}")
+    if "doubt" in options and chosen["prior"] == "none":
+        raise ValueError("rollout: doubt is that in leaving a prior: name one, such as prior=planner or prior=ppo")
     prior = None if chosen["prior"] == "none" else make_agent(chosen["prior"], game)
     if prior is not None and not isinstance(prior, PolicyAgent | CompiledBot):
         raise ValueError(f"rollout: prior must be none, a bot or a trained network, not {chosen['prior']}")

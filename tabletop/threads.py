@@ -59,5 +59,6 @@ def _attempt(work: Callable[[slice], Any], part: slice) -> BaseException | None:
     return None
 
 
-# A forked process has none of its parent's threads.
-os.register_at_fork(after_in_child=_INBOXES.clear)
+# A forked process has none of its parent's threads; Windows has no fork.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_INBOXES.clear)

@@ -2,8 +2,8 @@
 
     python -m training.card agents/weights/sting/ppo --players 2,3,4,5,6 --blocks 1000 --log runs/sting/log.jsonl
 
-The deals are of a seed that no training, labelling or choice of a checkpoint used; the learning curve is of those that
-the checkpoint was chosen on.
+The deals are of a seed that no training, labelling or choice of a checkpoint used; the learning curve is of those
+by which a run chooses its best checkpoint.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def write_card(folder: Path, players: list[int], blocks: int, log: Path | None =
 
 CURVE = (
     "Mean over the player counts of the share won, times the number of players and halved, so that 0.5 is an equal share "
-    "everywhere; on the deals that the checkpoint was chosen on."
+    "everywhere; on the deals by which a run chooses its best checkpoint."
 )
 
 
@@ -122,8 +122,8 @@ def whole_games(name: str, rules: dict[str, Any], folder: Path, players: list[in
         return []
     return [
         "### Whole games",
-        "As above, with the options a game has by default.",
-        arena_table(name, {}, folder, players, blocks),
+        "As above, played to the end.",
+        arena_table(name, rules, folder, players, blocks),
     ]
 
 

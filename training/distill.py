@@ -83,9 +83,8 @@ class Labeller:
         if self.win_reward:
             wins = rollouts(with_aim(self.game, "win"), states, self.bot, self.worlds, key).mean
             count = states["num_players"][:, None]
-            values = (
-                values + self.win_reward * wins * (count - 1) / count
-            )  # a lone winner is paid 1, the others -1/(n-1)
+            # reward="win" pays a lone winner 1 and the others -1/(n-1).
+            values = values + self.win_reward * wins * (count - 1) / count
         return values
 
 

@@ -26,7 +26,7 @@ from training.sparse import (
     read_positions,
 )
 
-TRUST = 6.0  # what the first advisor's action is scored above the others at first: chosen nine times of ten or more
+TRUST = 3.0  # what the first advisor's action is scored above the others at first: chosen half of the time or more
 
 
 class Affine(nn.Module):

@@ -128,9 +128,8 @@ class SelfPlay:
         self.seed = seed
         self.episodes = 0
         self.snapshots: list[Agent] = []
-        self.met = np.empty(
-            (0, 2)
-        )  # for each snapshot: games of the learner against it, and how many it came out ahead
+        # For each snapshot: games of the learner against it, and in how many it came out ahead.
+        self.met = np.empty((0, 2))
         seats = game.spec.max_players
         self.states = game.new_states(num_lanes)
         self.table = np.full((num_lanes, seats), LEARNER, np.int64)

@@ -36,6 +36,7 @@ from tabletop.game import BatchGame
 from tabletop.registry import make, names
 from tabletop.selfplay import name_of
 from training.imitation import imitate
+from training.network import TRUST
 from training.ppo import SelfPlayPPO
 from training.selfplay import Lineup, SelfPlay
 
@@ -77,7 +78,7 @@ class Settings:
     hidden: int = 256
     row_width: int = 64
     advisors: tuple[str, ...] = ()
-    trust: float = 6.0
+    trust: float = TRUST
     learning_rate: float = 3e-4
     gae_lambda: float = 0.95
     clip: float = 0.2
@@ -122,9 +123,7 @@ def start(folder: Path, settings: Settings) -> Run:
     path = folder / "run.json"
     if path.exists():
         known = json.loads(path.read_text(encoding="utf-8"))
-        usual = json.loads(json.dumps(asdict(Settings())))
-        known = usual | known  # what was not yet a setting then is what it is by default
-        changed = [k for k in description if known[k] != description[k] and k not in ("steps", "threads")]
+        changed = [k for k in description if known.get(k) != description[k] and k not in ("steps", "threads")]
         if changed:
             raise TrainingError(
                 f"{folder} holds a run with other settings: "
@@ -232,14 +231,14 @@ def resume(run: Run) -> None:
         selfplay.episodes = counters["episodes"] + len(selfplay.states)
         selfplay.rng = np.random.default_rng([run.settings.seed + i, counters["steps"]])
         selfplay.begin_anew()
-    run.model.turns = counters.get("turns", 0)
-    run.imitated, run.before = counters["imitated"], json.loads(counters.get("before", "{}"))
+    run.model.turns = counters["turns"]
+    run.imitated, run.before = counters["imitated"], json.loads(counters["before"])
     run.best, run.seconds = counters["best"], counters["seconds"]
     run.next_evaluation, run.next_snapshot = counters["next_evaluation"], counters["next_snapshot"]
     # A snapshot is whole once it has its description, which is written last.
     folders = sorted(path.parent for path in (run.folder / "snapshots").glob("[0-9]*/policy.json"))
     set_snapshots(run, [policies.load(folder, run.game) for folder in folders])
-    for selfplay, met in zip(run.model.selfplays, counters.get("met", []), strict=False):
+    for selfplay, met in zip(run.model.selfplays, counters["met"], strict=True):
         selfplay.met[: len(met)] = np.array(met).reshape(-1, 2)
     forget_later(run.folder / "log.jsonl", run.model.num_timesteps)
 

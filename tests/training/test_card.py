@@ -34,6 +34,24 @@ def test_a_card_of_a_run_that_began_from_another(tmp_path):
     assert "* before:" in text
 
 
+def test_a_card_plays_the_rules_that_the_policy_is_for(tmp_path, monkeypatch):
+    """Without special cards both the rounds and the whole games are played without them."""
+    train(
+        tmp_path / "run", replace(TINY, steps=400, imitation=0, bots=("greedy",), options=(("special_cards", False),))
+    )
+    played = []
+
+    def note(name, options, *others):
+        played.append(options)
+        return ""
+
+    monkeypatch.setattr(card, "arena_table", note)
+    card.write_card(tmp_path / "run" / "last", [2], 20)
+    assert [options["special_cards"] for options in played] == [False, False]
+    assert [options.get("rounds") for options in played] == [1, None]
+    assert "special_cards" in (tmp_path / "run" / "last" / "MODEL_CARD.md").read_text()
+
+
 def test_a_curve_by_hand(tmp_path):
     """Two players: 0.6 of rounds, 0.7 of games; four: 0.25 of both, which is an equal share."""
     log = tmp_path / "log.jsonl"

@@ -22,6 +22,7 @@ SPEC = GameSpec(
     state_dtype=rules.STATE,
     observation_dtype=observation.OBSERVATION,
     full_observation_dtype=observation.FULL_OBSERVATION,
+    critic_fields=("hands", "undrawn", "next_card"),
     observation_fields=observation.FIELDS,
     unit_options=(("rounds", 1), ("target_score", None)),
 )

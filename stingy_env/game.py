@@ -22,6 +22,7 @@ SPEC = GameSpec(
     state_dtype=rules.STATE,
     observation_dtype=observation.OBSERVATION,
     full_observation_dtype=observation.FULL_OBSERVATION,
+    critic_fields=("stack_height", "next_tiles"),
     observation_fields=observation.FIELDS,
 )
 KERNELS = Kernels(rules.deal, rules.apply, observation.observe, observation.observe_all, rules.redeal)

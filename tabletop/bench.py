@@ -132,7 +132,7 @@ def vec_env(env: Any, seed: int = 0) -> Chunk:
 
     def play() -> int:
         for luck in keys:
-            masks = np.stack(env.env_method("action_masks"))
+            masks = env.action_masks()
             env.step(chooser.act(masks, masks, luck))
         return 8 * int(env.num_envs)
 

@@ -131,6 +131,7 @@ class GameSpec:
     full_observation_dtype: np.dtype
     observation_fields: tuple[ObservationField, ...]
     unit_options: tuple[tuple[str, Any], ...] = ()  # options under which a game is the smallest unit scored by itself
+    critic_fields: tuple[str, ...] = ()  # of the full observation: what is hidden, as one-hots and counts
 
     @property
     def observation_size(self) -> int:

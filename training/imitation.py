@@ -42,7 +42,9 @@ def imitate(
         for group in optimizer.param_groups:
             group["lr"] = learning_rate * max(0.1, 1 - done / decisions)
 
-        def act(observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        def act(
+            observations: np.ndarray, masks: np.ndarray, states: np.ndarray
+        ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             records = observations.view(game.spec.observation_dtype).reshape(-1)
             actions = teacher.act(records, masks, rng.integers(0, 2**63, len(records), dtype=np.uint64))
             explores = np.flatnonzero(rng.random(len(actions)) < exploration)

@@ -14,15 +14,18 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
 from agents.policy import ROW_SUM, Advisors, NetworkShape, observation_scale
-from tabletop.game import BatchGame
+from tabletop.game import BatchGame, flat
+from tabletop.state import field_slices
 from training.sparse import (
     MASKED,
     InputLayer,
+    Inputs,
     LegalScores,
     Positions,
     find_places,
     gather_rows,
     most_legal,
+    read_inputs,
     read_positions,
 )
 
@@ -77,14 +80,19 @@ class TorchNetwork(nn.Module):
 
     def forward(self, positions: Positions, ids: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """Return scores [B, K] and values [B] of the positions `ids`, int64 [B]."""
+        scores, values, _ = self.decide(positions, ids)
+        return scores, values
+
+    def decide(self, positions: Positions, ids: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return scores [B, K], values [B] and the sums of the first layer [B, H], which a `Critic` goes on from."""
         shape = self.shape
-        hidden = InputLayer.apply(self.input.weight, self.input.bias, positions, ids)
+        first = InputLayer.apply(self.input.weight, self.input.bias, positions.inputs, ids)
         if shape.rows is not None:
             rows, owner, place = self._rows(positions, ids)
             embedded = torch.relu(self.row(rows))
             pooled = torch.zeros(len(ids), shape.row_width).index_add(0, owner, embedded)
-            hidden = hidden + self.pool(pooled / ROW_SUM)
-        hidden = torch.relu(self.hidden(torch.relu(hidden)))
+            first = first + self.pool(pooled / ROW_SUM)
+        hidden = torch.relu(self.hidden(torch.relu(first)))
         scores = LegalScores.apply(hidden, self.policy.weight, self.policy.bias, positions, ids)
         if shape.rows is not None and shape.rows[3] >= 0:
             asked = (place >= 0).nonzero(as_tuple=True)[0]
@@ -96,7 +104,7 @@ class TorchNetwork(nn.Module):
             for k in range(len(shape.advisors)):
                 places = places_of(positions, ids, positions.advice[ids, k])
                 scores = scores.scatter_add(1, places, trust[:, k : k + 1])
-        return scores, self.value(hidden).squeeze(1)
+        return scores, self.value(hidden).squeeze(1), first
 
     def _rows(self, positions: Positions, ids: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return the rows of a batch [R, C], whose each is and where its action stands in the scores, -1 if nowhere."""
@@ -112,6 +120,46 @@ class TorchNetwork(nn.Module):
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the weights as arrays, by the names `agents.policy` knows."""
         return {name: tensor.detach().numpy().copy() for name, tensor in self.state_dict().items()}
+
+
+class Critic(nn.Module):
+    """The value of a position to one who sees all cards: for training only, players never ask it.
+
+    Most of what a network that sees its own cards can't foretell is what the others hold. With that known, the outcome
+    says more of the decisions and less of the deal (Pinto et al., 2018; Yang et al., 2022, "PerfectDou"). It shares the
+    first layer of the policy's network.
+    """
+
+    def __init__(self, num_secrets: int, hidden: int) -> None:
+        super().__init__()
+        self.secrets = Affine(num_secrets, hidden, bias=hidden)
+        self.hidden = nn.Linear(hidden, hidden)
+        self.value = nn.Linear(hidden, 1)
+        nn.init.orthogonal_(self.secrets.weight, 2**0.5)
+        nn.init.orthogonal_(self.hidden.weight, 2**0.5)
+        nn.init.orthogonal_(self.value.weight, 0.1)
+        nn.init.zeros_(self.hidden.bias)
+        nn.init.zeros_(self.value.bias)
+
+    def forward(self, first: torch.Tensor, secrets: Inputs, ids: np.ndarray) -> torch.Tensor:
+        """Return values [B], given the sums of the network's first layer [B, H] and what is hidden."""
+        hidden = first + InputLayer.apply(self.secrets.weight, self.secrets.bias, secrets, ids)
+        return self.value(torch.relu(self.hidden(torch.relu(hidden)))).squeeze(1)
+
+
+class Secrets:
+    """What is hidden from the players in positions of a game, as its critic reads it: GameSpec.critic_fields."""
+
+    def __init__(self, game: BatchGame) -> None:
+        places = field_slices(game.spec.full_observation_dtype)
+        numbers = np.arange(game.spec.full_observation_dtype.itemsize)
+        self.game = game
+        self.places = np.concatenate([numbers[:0], *(numbers[places[name]] for name in game.spec.critic_fields)])
+        self.scale = np.ones(len(self.places), np.float32)
+
+    def read(self, states: np.ndarray) -> Inputs:
+        """Return what is hidden in states [M], seen from the current player."""
+        return read_inputs(flat(self.game.observe_all(states))[:, self.places], self.scale)
 
 
 def make_network(game: BatchGame, shape: NetworkShape) -> TorchNetwork:
@@ -153,7 +201,7 @@ def sample_places(log_probs: torch.Tensor, generator: torch.Generator) -> torch.
 
 
 class RowPolicy(MaskableActorCriticPolicy):
-    """`TorchNetwork` as a policy of MaskablePPO."""
+    """`TorchNetwork` as a policy of MaskablePPO, with a `Critic` beside it if there are secrets to read."""
 
     def __init__(
         self,
@@ -163,16 +211,19 @@ class RowPolicy(MaskableActorCriticPolicy):
         shape: NetworkShape,
         scale: np.ndarray,
         advisors: Advisors,
+        num_secrets: int = 0,
         **kwargs: Any,
     ) -> None:
         self.shape = shape
+        self.num_secrets = num_secrets
         self.input_scale = scale
         self.advisors = advisors
         super().__init__(observation_space, action_space, lr_schedule, net_arch=[], **kwargs)
 
     def _build(self, lr_schedule: Any) -> None:
         self.network = TorchNetwork(self.shape, self.input_scale, self.advisors)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=lr_schedule(1), eps=1e-5)
+        self.critic = Critic(self.num_secrets, self.shape.hidden) if self.num_secrets else None
+        self.optimizer = torch.optim.Adam(self.parameters(), lr=lr_schedule(1), eps=1e-5)
 
     def _read(self, obs: torch.Tensor, action_masks: Any) -> tuple[Positions, np.ndarray]:
         size = (len(obs), self.shape.num_actions)

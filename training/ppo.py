@@ -21,9 +21,9 @@ from stable_baselines3.common.utils import FloatSchedule
 
 from agents.policy import Advisors, PolicyAgent, PolicyNetwork, network_shape, observation_scale
 from tabletop.game import BatchGame
-from training.network import RowPolicy, actions_at, entropy, log_probabilities, places_of, sample_places
+from training.network import RowPolicy, Secrets, actions_at, entropy, log_probabilities, places_of, sample_places
 from training.selfplay import Rollout, SelfPlay
-from training.sparse import Positions, join_positions
+from training.sparse import Inputs, Positions, join
 
 
 class SelfPlayPPO(MaskablePPO):
@@ -31,6 +31,7 @@ class SelfPlayPPO(MaskablePPO):
 
     selfplays: one for each configuration of the game that is learned, the same number of lanes each; a rollout is of one
     of them, in turn. game: a configuration for what is the same in all.
+    critic: whether values come from a `Critic` that sees all cards (in a game that hides any) or from what players see.
     reward_scale: what rewards are multiplied by before they are learned from, so that returns are about 1.
     Other arguments are MaskablePPO's; n_steps is the decisions of each lane in a rollout.
     """
@@ -43,6 +44,7 @@ class SelfPlayPPO(MaskablePPO):
         hidden: int = 256,
         row_width: int = 64,
         advisors: tuple[str, ...] = (),
+        critic: bool = True,
         reward_scale: float = 5.0,
         n_steps: int = 64,
         batch_size: int = 2048,
@@ -55,6 +57,7 @@ class SelfPlayPPO(MaskablePPO):
         self.reward_scale = reward_scale
         self.shape = network_shape(game.spec, hidden, row_width, advisors)
         self.advisors = Advisors(game, advisors)
+        self.secrets = Secrets(game)
         super().__init__(
             RowPolicy,
             None,
@@ -64,6 +67,7 @@ class SelfPlayPPO(MaskablePPO):
                 "shape": self.shape,
                 "scale": observation_scale(game.spec),
                 "advisors": self.advisors,
+                "num_secrets": len(self.secrets.places) if critic else 0,
             },
             seed=seed,
             device="cpu",
@@ -77,7 +81,9 @@ class SelfPlayPPO(MaskablePPO):
         self.set_logger(Logger(None, []))
         self._setup_model()
         self.rollout = Rollout.empty(n_steps, self.n_envs, game)
-        self.seen: list[Positions] = []  # the rollout's positions, step by step, as the network read them
+        # The rollout's positions and what is hidden in them, step by step, as the networks read them.
+        self.seen: list[Positions] = []
+        self.unseen: list[Inputs] = []
         self.entropy_by_phase: dict[str, tuple[float, float]] = {}
 
     def _setup_model(self) -> None:
@@ -88,12 +94,18 @@ class SelfPlayPPO(MaskablePPO):
         self.clip_range: Any = FloatSchedule(self.clip_range)
 
     @torch.no_grad()
-    def act(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sample actions of the learner: actions, log-probabilities, values, each [N]."""
+    def act(
+        self, observations: np.ndarray, masks: np.ndarray, states: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sample actions of the learner: actions, log-probabilities, values, each [N]. Only a critic sees `states`."""
         network = self.policy.network
         positions, ids = network.read(observations, masks), np.arange(len(observations))
         self.seen.append(positions)
-        scores, values = network(positions, ids)
+        scores, values, first = network.decide(positions, ids)
+        if self.policy.critic is not None:
+            secrets = self.secrets.read(states)
+            self.unseen.append(secrets)
+            values = self.policy.critic(first, secrets, ids)
         log_probs = log_probabilities(scores)
         places = sample_places(log_probs, self.generator)
         actions = actions_at(positions, ids, places.numpy())
@@ -107,7 +119,7 @@ class SelfPlayPPO(MaskablePPO):
     def iterate(self) -> dict[str, float]:
         """Collect one rollout and learn from it; return what happened, by name."""
         start = time.perf_counter()
-        self.seen = []
+        self.seen, self.unseen = [], []
         decisions = self.next_selfplay().collect(self.rollout, self.act)
         collected = time.perf_counter()
         self.rollout.rewards *= self.reward_scale
@@ -122,9 +134,10 @@ class SelfPlayPPO(MaskablePPO):
 
     def update(self) -> dict[str, float]:
         """Make `n_epochs` passes over the decisions of the rollout that have a known outcome."""
-        rollout, network = self.rollout, self.policy.network
+        rollout, network, critic = self.rollout, self.policy.network, self.policy.critic
         chosen = np.flatnonzero(rollout.trained)
-        positions = join_positions(self.seen)
+        positions = join(self.seen)
+        secrets = join(self.unseen) if critic is not None else None
         sizes = torch.from_numpy(np.diff(positions.legal_start).astype(np.float32))
         places = places_of(positions, np.arange(len(positions)), rollout.actions.reshape(-1))
         old_log_probs = torch.from_numpy(rollout.log_probs.reshape(-1))
@@ -142,7 +155,7 @@ class SelfPlayPPO(MaskablePPO):
             for batch in order.split(self.batch_size):
                 if len(batch) < self.batch_size // 2 and passes:
                     continue
-                scores, values = network(positions, batch.numpy())
+                scores, values, first = network.decide(positions, batch.numpy())
                 log_probs = log_probabilities(scores)
                 log_prob = log_probs.gather(1, places[batch]).squeeze(1)
                 advantage = advantages[batch]
@@ -151,6 +164,8 @@ class SelfPlayPPO(MaskablePPO):
                 ratio = log_ratio.exp()
                 policy_loss = -torch.min(advantage * ratio, advantage * ratio.clamp(1 - clip, 1 + clip)).mean()
                 value_loss = (targets[batch] - values).square().mean()
+                if critic is not None:
+                    value_loss += (targets[batch] - critic(first, secrets, batch.numpy())).square().mean()
                 entropies = entropy(log_probs)
                 # Legal actions number from 2 to hundreds: the bonus is on the share of what entropy could be at most,
                 # so that a choice of two (draw one or two) is kept open as much as a choice of fifty.
@@ -169,7 +184,7 @@ class SelfPlayPPO(MaskablePPO):
                     break
                 self.policy.optimizer.zero_grad(set_to_none=True)
                 loss.backward()
-                torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_grad_norm)
+                torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
                 self.policy.optimizer.step()
                 self._n_updates += 1
                 passes += 1

@@ -23,6 +23,7 @@ from tabletop.jit import entry
 from tabletop.seeding import spread
 
 Array = NDArray[Any]
+Act = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
 LEARNER = -1
 SNAPSHOT = -2
 
@@ -177,10 +178,11 @@ class SelfPlay:
         self.states[lanes] = part
         return np.asarray(part["current_player"] < 0)
 
-    def collect(self, rollout: Rollout, act: Callable[[Array, Array], tuple[Array, Array, Array]]) -> int:
-        """Fill `rollout`; `act(observations, masks)` returns actions, log-probabilities and values of the learner.
+    def collect(self, rollout: Rollout, act: Act) -> int:
+        """Fill `rollout`; `act(observations, masks, states)` returns actions, log-probabilities and values of the learner.
 
-        Return the number of the learner's decisions.
+        Its actions must not depend on `states`, the whole positions: they are there for a critic. Return the number of
+        the learner's decisions.
         """
         game, states = self.game, self.states
         lanes = np.arange(len(states))
@@ -192,7 +194,7 @@ class SelfPlay:
             game.legal_action_mask(states, out=masks)
             player = states["current_player"].astype(np.int64)
             learner = self.table[lanes, player] == LEARNER
-            actions, log_probs, values = act(observations, masks)
+            actions, log_probs, values = act(observations, masks, states)
             if not learner.all():
                 self._snapshots_act(np.flatnonzero(~learner), records, masks, actions)
             rollout.actions[t], rollout.log_probs[t], rollout.values[t] = actions, log_probs, values

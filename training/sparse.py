@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -21,6 +21,22 @@ from tabletop.jit import entry
 
 Array = NDArray[Any]
 MASKED = -1e4  # score of a place in a batch that no action fills
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is not zero in M rows of inputs; that of row m is at start[m]:start[m + 1]."""
+
+    start: Array  # int64 [M + 1]
+    index: Array  # int32, which input
+    value: Array  # float32, scaled
+
+
+def read_inputs(rows: Array, scale: Array) -> Inputs:
+    """Return rows [M, I], any integers, as lists; each is multiplied by `scale` float32 [I]."""
+    which, index = np.nonzero(rows)
+    start = np.searchsorted(which, np.arange(len(rows) + 1))
+    return Inputs(start.astype(np.int64), index.astype(np.int32), rows[which, index].astype(np.float32) * scale[index])
 
 
 @dataclass(frozen=True)
@@ -39,6 +55,11 @@ class Positions:
 
     def __len__(self) -> int:
         return len(self.input_start) - 1
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the first layer reads."""
+        return Inputs(self.input_start, self.input_index, self.input_value)
 
 
 def read_positions(shape: NetworkShape, scale: Array, observations: Array, masks: Array, advice: Array) -> Positions:
@@ -67,6 +88,9 @@ def read_positions(shape: NetworkShape, scale: Array, observations: Array, masks
         positions.legal_start,
     )  # fmt: skip
     return positions
+
+
+Lists = TypeVar("Lists", Inputs, Positions)
 
 
 @entry
@@ -231,21 +255,18 @@ class InputLayer(torch.autograd.Function):
     """The first layer, on lists: weight [I, H], bias [H] -> [B, H]."""
 
     @staticmethod
-    def forward(ctx: Any, weight: torch.Tensor, bias: torch.Tensor, positions: Positions, ids: Array) -> torch.Tensor:
+    def forward(ctx: Any, weight: torch.Tensor, bias: torch.Tensor, inputs: Inputs, ids: Array) -> torch.Tensor:
         """Return the sums [B, H]."""
-        ctx.positions, ctx.ids, ctx.shape = positions, ids, weight.shape
+        ctx.inputs, ctx.ids, ctx.shape = inputs, ids, weight.shape
         out = np.empty((len(ids), weight.shape[1]), np.float32)
-        sum_inputs(
-            positions.input_start, positions.input_index, positions.input_value, ids, array(weight), array(bias), out
-        )
+        sum_inputs(inputs.start, inputs.index, inputs.value, ids, array(weight), array(bias), out)
         return torch.from_numpy(out)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None, None]:
         """Return the gradients of weight and bias."""
-        p = ctx.positions
         d_weight = np.zeros(ctx.shape, np.float32)
-        add_input_gradient(p.input_start, p.input_index, p.input_value, ctx.ids, array(gradient), d_weight)
+        add_input_gradient(ctx.inputs.start, ctx.inputs.index, ctx.inputs.value, ctx.ids, array(gradient), d_weight)
         return torch.from_numpy(d_weight), gradient.sum(0), None, None
 
 
@@ -277,17 +298,17 @@ class LegalScores(torch.autograd.Function):
         return torch.from_numpy(d_hidden), torch.from_numpy(d_weight), torch.from_numpy(d_bias), None, None
 
 
-def join_positions(parts: Sequence[Positions]) -> Positions:
-    """Return several lots of positions as one, in their order."""
+def join(parts: Sequence[Lists]) -> Lists:
+    """Return several lots of lists as one, in their order."""
     columns: dict[str, Array] = {}
-    for field in fields(Positions):
+    for field in fields(parts[0]):
         arrays = [getattr(part, field.name) for part in parts]
-        if field.name.endswith("_start"):
+        if field.name.endswith("start"):
             lengths = np.concatenate([np.diff(array) for array in arrays])
             columns[field.name] = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         else:
             columns[field.name] = np.concatenate(arrays)
-    return Positions(**columns)
+    return type(parts[0])(**columns)
 
 
 def array(tensor: torch.Tensor) -> Array:

@@ -56,7 +56,8 @@ class Settings:
     decisions (0: none). advisors: bots whose advice the network takes (`agents.policy`); trust: what the action of the
     first is scored above the others at first. lanes and rollout: games side by side, and decisions of each between
     updates. entropy goes linearly from `entropy` to `entropy_end`, the learning rate to a tenth. win_reward: what a win
-    is worth beside the game's own reward. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals:
+    is worth beside the game's own reward. critic: whether values come from a critic that sees all cards, which only
+    training does. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals:
     of an evaluation. init: a policy to begin from, its trust in advisors included.
     """
 
@@ -87,6 +88,7 @@ class Settings:
     value_weight: float = 0.5
     reward_scale: float = 5.0
     win_reward: float = 0.0
+    critic: bool = True
     evaluate_every: int = 500_000
     snapshot_every: int = 250_000
     checkpoint_every: int = 100_000
@@ -148,6 +150,7 @@ def start(folder: Path, settings: Settings) -> Run:
         hidden=settings.hidden,
         row_width=settings.row_width,
         advisors=settings.advisors,
+        critic=settings.critic,
         reward_scale=settings.reward_scale,
         n_steps=settings.rollout,
         batch_size=settings.batch,
@@ -220,7 +223,7 @@ def resume(run: Run) -> None:
     path = run.folder / "checkpoint.pt"
     try:
         saved = torch.load(path, weights_only=True)
-        run.model.policy.network.load_state_dict(saved["network"])
+        run.model.policy.load_state_dict(saved["policy"])
         run.model.policy.optimizer.load_state_dict(saved["optimizer"])
         run.model.generator.set_state(saved["generator"])
         counters = saved["counters"]
@@ -254,7 +257,7 @@ def save_checkpoint(run: Run) -> None:
     """Write all that is needed to go on."""
     model = run.model
     saved = {
-        "network": model.policy.network.state_dict(),
+        "policy": model.policy.state_dict(),
         "optimizer": model.policy.optimizer.state_dict(),
         "generator": model.generator.get_state(),
         "counters": {
@@ -393,11 +396,19 @@ def log(run: Run, metrics: dict[str, float]) -> None:
             logger.record(f"{title}/games_against_{name}", games)
 
 
+def read_switch(text: str) -> bool:
+    """Return a setting that is on or off."""
+    if text.lower() not in ("true", "false"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+    return text.lower() == "true"
+
+
 def read_value(kind: str) -> Callable[[str], Any]:
     """Return what reads a setting of a type as it is written in `Settings`."""
     readers: dict[str, Callable[[str], Any]] = {
         "int": lambda text: int(text.replace("_", "")),
         "float": float,
+        "bool": read_switch,
         "str": str,
         "tuple[int, ...]": lambda text: tuple(int(part) for part in text.split(",")),
         "tuple[str, ...]": lambda text: tuple(part for part in text.split(",") if part),

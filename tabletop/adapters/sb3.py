@@ -130,7 +130,7 @@ class SelfPlayVecEnv(VecEnv):
         """Return the masks of the rows for "action_masks"; no other method is a row's."""
         if method_name != "action_masks":
             raise AttributeError(f"rows have no method {method_name!r}, only 'action_masks'")
-        return self.action_masks()[self._indices(indices)]
+        return self.action_masks() if indices is None else self.action_masks()[self._indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         """Return False for each of the rows."""

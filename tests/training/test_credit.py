@@ -66,7 +66,7 @@ def greedy_moves(game):
     """Return a learner that does what `greedy` does."""
     greedy = make_agent("greedy", game)
 
-    def act(observations, masks):
+    def act(observations, masks, states):
         records = observations.view(game.spec.observation_dtype).reshape(-1)
         actions = greedy.act(records, masks, np.arange(len(records), dtype=np.uint64))
         nothing = np.zeros(len(actions), np.float32)

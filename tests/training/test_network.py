@@ -7,11 +7,22 @@ import pytest
 import torch
 
 from agents.policy import PolicyNetwork, network_shape, observation_scale, sample, weight_shapes
-from agents.registry import make_agent
+from agents.registry import bots_of, make_agent
 from sting_env import StingGame
 from tabletop.game import flat
-from training.network import actions_at, entropy, log_probabilities, make_network, places_of, sample_places
-from training.sparse import MASKED, join_positions
+from training.network import (
+    Critic,
+    Secrets,
+    actions_at,
+    entropy,
+    log_probabilities,
+    make_network,
+    places_of,
+    sample_places,
+)
+from training.ppo import SelfPlayPPO
+from training.selfplay import Lineup, SelfPlay
+from training.sparse import MASKED, join, read_inputs
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +138,7 @@ def test_positions_joined_are_those_read_together(positions):
     parts = [network.read(observations[a:b], masks[a:b]) for a, b in ((0, 10), (10, 11), (11, 64))]
     for field in fields(parts[0]):
         together = getattr(network.read(observations, masks), field.name)
-        assert (getattr(join_positions(parts), field.name) == together).all(), field.name
+        assert (getattr(join(parts), field.name) == together).all(), field.name
 
 
 @pytest.mark.parametrize("advisors", ADVISORS)
@@ -189,3 +200,74 @@ def test_sampling_at_the_very_ends_of_the_interval_is_legal():
     probabilities = np.array([[0, 0.25, 0, 0.75, 0]], np.float32)
     assert sample(probabilities, np.array([0.0])).tolist() == [1]
     assert sample(probabilities, np.array([np.nextafter(1.0, 0.0)])).tolist() == [3]
+
+
+@pytest.mark.parametrize("players", [2, 6])
+def test_a_critic_reads_every_hand(players):
+    """Secrets are the other hands and the undrawn cards, seen from the current player; two deals that only a player who
+    sees all could tell apart differ in them and in nothing else."""
+    game = StingGame(num_players=players)
+    states = game.new_states(8)
+    game.reset(states, 3)
+    worlds = game.determinize(states, None, np.arange(8, dtype=np.uint64))
+    secrets = Secrets(game)
+    read, elsewhere = secrets.read(states), secrets.read(worlds)
+    dense = np.zeros((8, len(secrets.places)))
+    for b in range(8):
+        places = slice(read.start[b], read.start[b + 1])
+        dense[b, read.index[places]] = read.value[places]
+    kinds = game.observe(states)["hand"].shape[1]
+    hands, undrawn = dense[:, : 6 * kinds].reshape(8, 6, kinds), dense[:, 6 * kinds : 7 * kinds]
+    for b, state in enumerate(states):
+        order = [(int(state["current_player"]) + rel) % players for rel in range(players)]
+        assert (hands[b, :players] == state["hand"][order]).all()
+        assert not hands[b, players:].any()
+        own = game.observe(states[b : b + 1])[0]
+        assert (own["unseen"] == hands[b, 1:].sum(axis=0) + undrawn[b]).all()
+    assert (game.observe(states) == game.observe(worlds)).all()
+    assert any(
+        set(read.index[read.start[b] : read.start[b + 1]])
+        != set(elsewhere.index[elsewhere.start[b] : elsewhere.start[b + 1]])
+        for b in range(8)
+    )
+
+
+def test_a_critic_is_the_same_function_in_dense_layers(positions):
+    game, observations, masks = positions
+    network = random_network(game)
+    torch.manual_seed(2)
+    critic = Critic(40, 64)
+    for parameter in critic.parameters():
+        torch.nn.init.normal_(parameter, std=0.1)
+    rows = np.random.default_rng(4).integers(-2, 3, (64, 40)) * (np.random.default_rng(5).random((64, 40)) < 0.2)
+    rows[7] = 0
+    scale = np.linspace(0.5, 2, 40).astype(np.float32)
+    some = np.array([7, 3, 60, 3])
+    first = network.decide(network.read(observations, masks), some)[2]
+    values = critic(first, read_inputs(rows, scale), some)
+    weights = dict(critic.named_parameters())
+    x = torch.from_numpy(rows[some]).float() * torch.from_numpy(scale)
+    hidden = torch.relu(first + x @ weights["secrets.weight"] + weights["secrets.bias"])
+    hidden = torch.relu(hidden @ weights["hidden.weight"].T + weights["hidden.bias"])
+    assert torch.allclose(values, (hidden @ weights["value.weight"].T).squeeze(1) + weights["value.bias"], atol=1e-4)
+    gradients = torch.autograd.grad(values.square().sum(), weights["secrets.weight"], retain_graph=True)[0]
+    expected = torch.autograd.grad(
+        ((hidden @ weights["value.weight"].T).squeeze(1) + weights["value.bias"]).square().sum(),
+        weights["secrets.weight"],
+    )[0]
+    assert torch.allclose(gradients, expected, atol=1e-4)
+
+
+def test_values_in_training_are_those_of_the_critic_and_policies_hold_none_of_it():
+    game = StingGame(num_players=2, rounds=1)
+    for critic in (True, False):
+        selfplay = SelfPlay(game, bots_of(game), Lineup((2,), (), 1.0), 8, seed=3)
+        model = SelfPlayPPO(game, [selfplay], hidden=32, row_width=8, critic=critic, n_steps=4, batch_size=16)
+        states = selfplay.states.copy()
+        observations, masks = flat(game.observe(states)), game.legal_action_mask(states)
+        values = model.act(observations, masks, states)[2]
+        worlds = game.determinize(states, None, np.arange(8, dtype=np.uint64))
+        elsewhere = model.act(observations, masks, worlds)[2]
+        assert np.allclose(values, elsewhere, atol=1e-6) != critic  # only a critic sees the difference
+        model.iterate()
+        assert set(model.policy.network.arrays()) == set(weight_shapes(model.shape))

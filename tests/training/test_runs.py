@@ -111,8 +111,8 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert run.model.num_timesteps == stopped
     assert run.imitated
     saved = torch.load(folder / "checkpoint.pt", weights_only=True)
-    for name, tensor in run.model.policy.network.state_dict().items():
-        assert torch.equal(tensor, saved["network"][name])
+    for name, tensor in run.model.policy.state_dict().items():
+        assert torch.equal(tensor, saved["policy"][name])
     assert train(folder, TINY).model.num_timesteps >= TINY.steps
 
 

@@ -12,6 +12,7 @@ import pytest
 from tabletop import registry
 from tabletop.records import read_record, replay
 from tests import toys
+from tests.processes import heed_ctrl_c
 
 FIRST = "1\n" * 4000  # always the first choice, as long as anybody asks
 SHORT = ("--option", "rounds=1", "--seed", "7")
@@ -203,7 +204,13 @@ def test_ctrl_c_keeps_the_game(tmp_path):
     command = [sys.executable, "-m", "stinglab", "play", *SHORT, "--record", "g"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        command,
+        cwd=tmp_path,
+        env=environment,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        preexec_fn=heed_ctrl_c,
     )
     process.stdin.write("1\n")
     process.stdin.flush()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tabletop.executors import EXECUTORS, RETRIES, LostWorkersError, run_tasks
+from tests.processes import heed_ctrl_c
 from tests.tabletop import chores
 
 ROOT = Path(__file__).parent.parent.parent
@@ -124,6 +125,7 @@ def test_workers_end_with_their_parent(how, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=heed_ctrl_c,
         text=True,
     )
     assert parent.stdout.readline() == "first\n"
@@ -132,7 +134,7 @@ def test_workers_end_with_their_parent(how, tmp_path):
         os.killpg(parent.pid, how)
     else:
         os.kill(parent.pid, how)
-    _, errors = parent.communicate(timeout=400)
+    _, errors = parent.communicate(timeout=100)
     assert parent.returncode == (-signal.SIGINT if how == signal.SIGINT else -signal.SIGKILL)
     assert errors.count("Traceback") == (how == signal.SIGINT), errors
     until = time.monotonic() + 60

@@ -43,7 +43,7 @@ def imitate(
             group["lr"] = learning_rate * max(0.1, 1 - done / decisions)
 
         def act(
-            observations: np.ndarray, masks: np.ndarray, states: np.ndarray
+            observations: np.ndarray, masks: np.ndarray, states: np.ndarray, ahead: np.ndarray
         ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             records = observations.view(game.spec.observation_dtype).reshape(-1)
             actions = teacher.act(records, masks, rng.integers(0, 2**63, len(records), dtype=np.uint64))

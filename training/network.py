@@ -127,7 +127,8 @@ class Critic(nn.Module):
 
     Most of what a network that sees its own cards can't foretell is what the others hold. With that known, the outcome
     says more of the decisions and less of the deal (Pinto et al., 2018; Yang et al., 2022, "PerfectDou"). It shares the
-    first layer of the policy's network.
+    first layer of the policy's network. Its outlook is what the player would still be paid if a bot played on
+    (`training.selfplay.Foresight`), half of which it believes at first; zero where nobody looks ahead.
     """
 
     def __init__(self, num_secrets: int, hidden: int) -> None:
@@ -135,16 +136,19 @@ class Critic(nn.Module):
         self.secrets = Affine(num_secrets, hidden, bias=hidden)
         self.hidden = nn.Linear(hidden, hidden)
         self.value = nn.Linear(hidden, 1)
+        self.outlook = nn.Linear(1, hidden, bias=False)
+        self.belief = nn.Parameter(torch.tensor(0.5))
         nn.init.orthogonal_(self.secrets.weight, 2**0.5)
         nn.init.orthogonal_(self.hidden.weight, 2**0.5)
         nn.init.orthogonal_(self.value.weight, 0.1)
         nn.init.zeros_(self.hidden.bias)
         nn.init.zeros_(self.value.bias)
 
-    def forward(self, first: torch.Tensor, secrets: Inputs, ids: np.ndarray) -> torch.Tensor:
-        """Return values [B], given the sums of the network's first layer [B, H] and what is hidden."""
+    def forward(self, first: torch.Tensor, secrets: Inputs, outlook: torch.Tensor, ids: np.ndarray) -> torch.Tensor:
+        """Return values [B], given the sums of the network's first layer [B, H], what is hidden and the outlook [B]."""
         hidden = first + InputLayer.apply(self.secrets.weight, self.secrets.bias, secrets, ids)
-        return self.value(torch.relu(self.hidden(torch.relu(hidden)))).squeeze(1)
+        hidden = torch.relu(hidden + self.outlook(outlook[:, None]))
+        return self.value(torch.relu(self.hidden(hidden))).squeeze(1) + self.belief * outlook
 
 
 class Secrets:

@@ -81,9 +81,10 @@ class SelfPlayPPO(MaskablePPO):
         self.set_logger(Logger(None, []))
         self._setup_model()
         self.rollout = Rollout.empty(n_steps, self.n_envs, game)
-        # The rollout's positions and what is hidden in them, step by step, as the networks read them.
+        # The rollout's positions, what is hidden in them and foreseen of them, step by step, as the networks read them.
         self.seen: list[Positions] = []
         self.unseen: list[Inputs] = []
+        self.outlooks: list[torch.Tensor] = []
         self.entropy_by_phase: dict[str, tuple[float, float]] = {}
 
     def _setup_model(self) -> None:
@@ -95,17 +96,18 @@ class SelfPlayPPO(MaskablePPO):
 
     @torch.no_grad()
     def act(
-        self, observations: np.ndarray, masks: np.ndarray, states: np.ndarray
+        self, observations: np.ndarray, masks: np.ndarray, states: np.ndarray, ahead: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sample actions of the learner: actions, log-probabilities, values, each [N]. Only a critic sees `states`."""
+        """Sample the learner's actions: actions, log-probabilities, values, each [N]. Only a critic sees the last two."""
         network = self.policy.network
         positions, ids = network.read(observations, masks), np.arange(len(observations))
         self.seen.append(positions)
         scores, values, first = network.decide(positions, ids)
         if self.policy.critic is not None:
-            secrets = self.secrets.read(states)
+            secrets, outlook = self.secrets.read(states), torch.from_numpy(ahead * np.float32(self.reward_scale))
             self.unseen.append(secrets)
-            values = self.policy.critic(first, secrets, ids)
+            self.outlooks.append(outlook)
+            values = self.policy.critic(first, secrets, outlook, ids)
         log_probs = log_probabilities(scores)
         places = sample_places(log_probs, self.generator)
         actions = actions_at(positions, ids, places.numpy())
@@ -119,7 +121,7 @@ class SelfPlayPPO(MaskablePPO):
     def iterate(self) -> dict[str, float]:
         """Collect one rollout and learn from it; return what happened, by name."""
         start = time.perf_counter()
-        self.seen, self.unseen = [], []
+        self.seen, self.unseen, self.outlooks = [], [], []
         decisions = self.next_selfplay().collect(self.rollout, self.act)
         collected = time.perf_counter()
         self.rollout.rewards *= self.reward_scale
@@ -137,7 +139,8 @@ class SelfPlayPPO(MaskablePPO):
         rollout, network, critic = self.rollout, self.policy.network, self.policy.critic
         chosen = np.flatnonzero(rollout.trained)
         positions = join(self.seen)
-        secrets = join(self.unseen) if critic is not None else None
+        if critic is not None:
+            secrets, outlooks = join(self.unseen), torch.cat(self.outlooks)
         sizes = torch.from_numpy(np.diff(positions.legal_start).astype(np.float32))
         places = places_of(positions, np.arange(len(positions)), rollout.actions.reshape(-1))
         old_log_probs = torch.from_numpy(rollout.log_probs.reshape(-1))
@@ -165,7 +168,8 @@ class SelfPlayPPO(MaskablePPO):
                 policy_loss = -torch.min(advantage * ratio, advantage * ratio.clamp(1 - clip, 1 + clip)).mean()
                 value_loss = (targets[batch] - values).square().mean()
                 if critic is not None:
-                    value_loss += (targets[batch] - critic(first, secrets, batch.numpy())).square().mean()
+                    known = critic(first, secrets, outlooks[batch], batch.numpy())
+                    value_loss += (targets[batch] - known).square().mean()
                 entropies = entropy(log_probs)
                 # Legal actions number from 2 to hundreds: the bonus is on the share of what entropy could be at most,
                 # so that a choice of two (draw one or two) is kept open as much as a choice of fifty.
@@ -192,8 +196,8 @@ class SelfPlayPPO(MaskablePPO):
             if stop:
                 break
         means = sums / max(passes, 1)
-        known, predicted = rollout.targets[rollout.trained], rollout.values[rollout.trained]
-        variance = float(known.var())
+        targeted, predicted = rollout.targets[rollout.trained], rollout.values[rollout.trained]
+        variance = float(targeted.var())
         shares = (by_phase / count_by_phase.clamp_min(1)).numpy()
         self.entropy_by_phase = {
             name: (float(shares[0, i]), float(shares[1, i]))
@@ -206,7 +210,7 @@ class SelfPlayPPO(MaskablePPO):
             "entropy": means[2],
             "kl": means[3],
             "clip_fraction": means[4],
-            "explained_variance": 1 - float((known - predicted).var()) / variance if variance > 0 else float("nan"),
+            "explained_variance": 1 - float((targeted - predicted).var()) / variance if variance > 0 else float("nan"),
             "updates": float(passes),
         }
 

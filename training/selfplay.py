@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena import read_outcome
-from agents.base import Agent, Bots, CompiledBot, play_table
+from agents.base import Agent, Bots, CompiledBot, luck, play_out, play_table
 from tabletop.game import BatchGame, flat
 from tabletop.jit import entry
 from tabletop.seeding import spread
 
 Array = NDArray[Any]
-Act = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
+Act = Callable[[Array, Array, Array, Array], tuple[Array, Array, Array]]
 LEARNER = -1
 SNAPSHOT = -2
 
@@ -37,6 +37,7 @@ class Lineup:
     self_share: float = 0.6
     snapshot_share: float = 0.15  # those it does not yet beat the more often
     win_reward: float = 0.0  # what a win is worth beside the returns, less its equal share
+    foresight: CompiledBot | None = None  # who plays on when a critic is told what would come
 
 
 @dataclass
@@ -118,6 +119,46 @@ def credit_seats(rewards, ends, seats, learner, values, gamma, gae_lambda, advan
                 known[seat] = True
 
 
+def win_shares(game: BatchGame, states: Array) -> Array:
+    """Return each seat's part of the win less the equal share, of games that are over: float32 [L, P]."""
+    winners, counts = read_outcome(game, states).winners, states["num_players"][:, None]
+    shares = winners / winners.sum(axis=1, keepdims=True) - 1 / counts
+    seated = np.arange(winners.shape[1]) < counts
+    return np.where(seated, shares, 0.0).astype(np.float32)
+
+
+class Foresight:
+    """What each lane would come to if one bot played on in every seat, with the cards and the chance that lie ahead.
+
+    No player may know it; a critic that does need not learn the luck of the deal from examples. What a bot's luck decides
+    is decided as in `play_table`, so that a lane in which all moves are the bot's own comes to what was foreseen, and only
+    one in which another move was made is played out anew.
+    """
+
+    def __init__(self, game: BatchGame, bot: CompiledBot, win_reward: float, num_lanes: int, key: int) -> None:
+        self.game = game
+        self.bot = bot
+        self.win_reward = win_reward
+        self.key = key
+        self.known = np.zeros(num_lanes, np.bool_)
+        self.ends = np.zeros((num_lanes, game.spec.max_players), np.float32)
+
+    def look(self, states: Array) -> Array:
+        """Return what the player on turn would still be paid in every lane: float32 [N]."""
+        lanes = np.flatnonzero(~self.known)
+        if len(lanes):
+            part = states[lanes]
+            play_out(self.game, part, [self.bot] * self.game.spec.max_players, self.key)
+            self.ends[lanes] = part["returns"] + self.win_reward * win_shares(self.game, part)
+            self.known[lanes] = True
+        every, player = np.arange(len(states)), states["current_player"]
+        return self.ends[every, player] - states["returns"][every, player]
+
+    def moves(self, states: Array, records: Array, masks: Array) -> Array:
+        """Return what the bot would do in every lane: int64 [N]."""
+        return self.bot.act(records, masks, luck(states, self.key))
+
+
 class SelfPlay:
     """Lanes that play on from rollout to rollout."""
 
@@ -137,6 +178,9 @@ class SelfPlay:
         self.options = np.zeros((num_lanes, seats), np.int64)
         self.snapshot_of = np.zeros(num_lanes, np.int64)
         self.finished: list[tuple[str, float]] = []  # who the learner met, and its mean return
+        self.foresight = (
+            Foresight(game, lineup.foresight, lineup.win_reward, num_lanes, seed) if lineup.foresight else None
+        )
         self.begin_anew()
 
     def begin_anew(self) -> None:
@@ -145,6 +189,8 @@ class SelfPlay:
 
     def _begin(self, lanes: Array) -> None:
         """Begin episodes in `lanes`, seats given anew, and let bots move up to the first decision of another."""
+        if self.foresight is not None:
+            self.foresight.known[lanes] = False
         while len(lanes):
             seeds = spread(self.seed, len(lanes), first=self.episodes)
             self.episodes += len(lanes)
@@ -179,14 +225,15 @@ class SelfPlay:
         return np.asarray(part["current_player"] < 0)
 
     def collect(self, rollout: Rollout, act: Act) -> int:
-        """Fill `rollout`; `act(observations, masks, states)` returns actions, log-probabilities and values of the learner.
+        """Fill `rollout`; `act(observations, masks, states, ahead)` returns the learner's actions, log-probabilities, values.
 
-        Its actions must not depend on `states`, the whole positions: they are there for a critic. Return the number of
-        the learner's decisions.
+        Its actions must not depend on `states`, the whole positions, nor on `ahead`, float32 [N], what foresight says
+        (zero without): they are there for a critic. Return the number of the learner's decisions.
         """
         game, states = self.game, self.states
         lanes = np.arange(len(states))
         records = np.empty(len(states), game.spec.observation_dtype)
+        foresight, ahead = self.foresight, np.zeros(len(states), np.float32)
         for t in range(len(rollout.actions)):
             game.observe(states, out=records)
             observations, masks = flat(records), rollout.masks[t]
@@ -194,30 +241,34 @@ class SelfPlay:
             game.legal_action_mask(states, out=masks)
             player = states["current_player"].astype(np.int64)
             learner = self.table[lanes, player] == LEARNER
-            actions, log_probs, values = act(observations, masks, states)
+            if foresight is not None:
+                ahead = foresight.look(states)
+            actions, log_probs, values = act(observations, masks, states, ahead)
             if not learner.all():
                 self._snapshots_act(np.flatnonzero(~learner), records, masks, actions)
             rollout.actions[t], rollout.log_probs[t], rollout.values[t] = actions, log_probs, values
             rollout.seats[t], rollout.learner[t], rollout.phases[t] = player, learner, states["phase"]
             before = game.returns(states)
+            if foresight is not None:
+                foresight.known &= foresight.moves(states, records, masks) == actions
+            decisions = states["decision"] + 1
             game.step(states, actions)
             play_table(game, states, self.bots, self.table, self.options, self.seed)
+            if foresight is not None:
+                foresight.known &= (states["decision"] == decisions) | ~self._strangers(foresight.bot)
             rollout.rewards[t] = states["returns"] - before
             over = game.terminated(states)
             rollout.ends[t] = over
             if over.any():
                 if self.lineup.win_reward:
-                    rollout.rewards[t, over] += self.lineup.win_reward * self._wins(states[over])
+                    rollout.rewards[t, over] += self.lineup.win_reward * win_shares(game, states[over])
                 self._note_results(np.flatnonzero(over))
                 self._begin(np.flatnonzero(over))
         return int(rollout.learner.sum())
 
-    def _wins(self, states: Array) -> Array:
-        """Return each seat's part of the win less the equal share, of games that are over: float32 [L, P]."""
-        winners, counts = read_outcome(self.game, states).winners, states["num_players"][:, None]
-        shares = winners / winners.sum(axis=1, keepdims=True) - 1 / counts
-        seated = np.arange(winners.shape[1]) < counts
-        return np.where(seated, shares, 0.0).astype(np.float32)
+    def _strangers(self, bot: CompiledBot) -> Array:
+        """Return in which lanes a bot sits that is not `bot`: bool [N]."""
+        return ((self.table >= 0) & ((self.table != bot.bot) | (self.options != bot.option))).any(axis=1)
 
     def _snapshots_act(self, lanes: Array, records: Array, masks: Array, actions: Array) -> None:
         """Let snapshots choose in the lanes where they are on turn."""

@@ -57,8 +57,9 @@ class Settings:
     first is scored above the others at first. lanes and rollout: games side by side, and decisions of each between
     updates. entropy goes linearly from `entropy` to `entropy_end`, the learning rate to a tenth. win_reward: what a win
     is worth beside the game's own reward. critic: whether values come from a critic that sees all cards, which only
-    training does. evaluate_every, snapshot_every, checkpoint_every: decisions between. deals:
-    of an evaluation. init: a policy to begin from, its trust in advisors included.
+    training does; foresight: a bot, and the critic is also told what would come if it played on. evaluate_every,
+    snapshot_every, checkpoint_every: decisions between. deals: of an evaluation. init: a policy to begin from, its trust
+    in advisors included.
     """
 
     game: str = "sting-v0"
@@ -89,6 +90,7 @@ class Settings:
     reward_scale: float = 5.0
     win_reward: float = 0.0
     critic: bool = True
+    foresight: str = ""
     evaluate_every: int = 500_000
     snapshot_every: int = 250_000
     checkpoint_every: int = 100_000
@@ -137,7 +139,8 @@ def start(folder: Path, settings: Settings) -> Run:
     game = make_game(settings, settings.players[0])
     sitting = settings.bots or tuple(name for name in bots_of(game).names if name != "random")
     bots = tuple(as_bot(make_agent(name, game)) for name in sitting)
-    lineup = Lineup(settings.players, bots, settings.self_share, settings.snapshot_share, settings.win_reward)
+    seer = as_bot(make_agent(settings.foresight, game)) if settings.foresight else None
+    lineup = Lineup(settings.players, bots, settings.self_share, settings.snapshot_share, settings.win_reward, seer)
     selfplays = [
         SelfPlay(
             make_game(settings, settings.players[0], also), bots_of(game), lineup, settings.lanes, settings.seed + i
@@ -192,6 +195,8 @@ def check_options(settings: Settings) -> None:
     for name in ("options", "also"):
         if "num_players" in dict(getattr(settings, name)):
             raise TrainingError("player counts are given by the setting players, not as an option")
+    if settings.foresight and not settings.critic:
+        raise TrainingError(f"foresight {settings.foresight!r} is for a critic, and critic is off")
     first, *others = (make_game(settings, settings.players[0], also) for also in configurations(settings))
     if first in others:
         raise TrainingError(f"the options of also, {dict(settings.also)}, are those of the first configuration")

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from agents.base import luck
 from agents.registry import bots_of, make_agent
 from sting_env import StingGame
-from training.selfplay import Lineup, Rollout, SelfPlay, credit_seats
+from training.selfplay import Foresight, Lineup, Rollout, SelfPlay, credit_seats, win_shares
+from training.train import Settings, TrainingError, train
 
 
 def credit(rewards, ends, seats, values, learner=None, gamma=1.0, lam=1.0):
@@ -66,7 +68,7 @@ def greedy_moves(game):
     """Return a learner that does what `greedy` does."""
     greedy = make_agent("greedy", game)
 
-    def act(observations, masks, states):
+    def act(observations, masks, states, ahead):
         records = observations.view(game.spec.observation_dtype).reshape(-1)
         actions = greedy.act(records, masks, np.arange(len(records), dtype=np.uint64))
         nothing = np.zeros(len(actions), np.float32)
@@ -140,3 +142,91 @@ def test_streams_sum_to_the_payoffs_and_payoffs_to_zero(players):
                     before = rollout.rewards[start : own[0], lane, seat].sum()
                     assert rollout.targets[own[0], lane] == pytest.approx(total[seat] - before, abs=1e-5)
             start = end + 1
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_what_is_foreseen_is_what_comes(players):
+    """As long as all seats do what the bot would, the outlook of each plus what it has been paid is what it gets."""
+    game = StingGame(num_players=players, rounds=1)
+    bot = make_agent("planner", game)
+    selfplay = SelfPlay(game, bots_of(game), Lineup((players,), (), 1.0, win_reward=0.5, foresight=bot), 8, seed=3)
+    paid = [[] for _ in range(8)]  # by lane: (seat, what it was paid and would be) at every decision
+    ends = []
+
+    def act(observations, masks, states, ahead):
+        for b, state in enumerate(states):
+            seat = int(state["current_player"])
+            paid[b].append((int(state["episode"]), int(state["seed"]), seat, float(state["returns"][seat] + ahead[b])))
+        records = observations.view(game.spec.observation_dtype).reshape(-1)
+        nothing = np.zeros(8, np.float32)
+        return bot.act(records, masks, luck(states, selfplay.seed)), nothing, nothing
+
+    note = selfplay._note_results
+
+    def keep(lanes):
+        for b in lanes:
+            state = selfplay.states[b]
+            ends.append(
+                (
+                    b,
+                    int(state["episode"]),
+                    int(state["seed"]),
+                    state["returns"].copy(),
+                    selfplay.states[b : b + 1].copy(),
+                )
+            )
+        note(lanes)
+
+    selfplay._note_results = keep
+    selfplay.collect(Rollout.empty(200, 8, game), act)
+    assert len(ends) > 8
+    for b, episode, seed, returns, state in ends:
+        shares = win_shares(game, state)[0]
+        told = [(seat, value) for e, s, seat, value in paid[b] if (e, s) == (episode, seed)]
+        assert told
+        for seat, value in told:
+            assert value == pytest.approx(returns[seat] + 0.5 * shares[seat], abs=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"rounds": 1}, {"rounds": 2}])
+def test_what_is_foreseen_is_up_to_date_whoever_moves(options):
+    """Learners that do anything, bots, snapshots: what is kept from before is what a new look would see."""
+    game = StingGame(num_players=3, **options)
+    bot = make_agent("planner", game)
+    others = tuple(make_agent(name, game) for name in ("planner", "greedy"))
+    lineup = Lineup((2, 3), others, 0.4, snapshot_share=0.2, win_reward=1.0, foresight=bot)
+    selfplay = SelfPlay(game, bots_of(game), lineup, 32, seed=5)
+    selfplay.set_snapshots([make_agent("rulebook", game)])
+    rng = np.random.default_rng(1)
+    kept = []
+
+    def act(observations, masks, states, ahead):
+        fresh = Foresight(game, bot, 1.0, len(states), selfplay.seed).look(states)
+        assert ahead == pytest.approx(fresh, abs=1e-5)
+        records = observations.view(game.spec.observation_dtype).reshape(-1)
+        actions = bot.act(records, masks, luck(states, selfplay.seed))
+        strays = rng.random(len(actions)) < 0.2
+        actions[strays] = [rng.choice(np.flatnonzero(mask)) for mask in masks[strays]]
+        nothing = np.zeros(len(actions), np.float32)
+        kept.append(selfplay.foresight.known.mean())
+        return actions, nothing, nothing
+
+    look = Foresight.look
+    seen = []
+
+    def count(self, states):
+        if self is selfplay.foresight:
+            seen.append(float((~self.known).mean()))
+        return look(self, states)
+
+    Foresight.look = count
+    try:
+        selfplay.collect(Rollout.empty(150, 32, game), act)
+    finally:
+        Foresight.look = look
+    assert 0.05 < np.mean(seen[1:]) < 0.7  # most need no new look
+
+
+def test_foresight_needs_a_critic(tmp_path):
+    with pytest.raises(TrainingError, match="foresight 'greedy' is for a critic"):
+        train(tmp_path, Settings(foresight="greedy", critic=False))

@@ -244,18 +244,18 @@ def test_a_critic_is_the_same_function_in_dense_layers(positions):
     scale = np.linspace(0.5, 2, 40).astype(np.float32)
     some = np.array([7, 3, 60, 3])
     first = network.decide(network.read(observations, masks), some)[2]
-    values = critic(first, read_inputs(rows, scale), some)
+    outlook = torch.randn(4)
+    values = critic(first, read_inputs(rows, scale), outlook, some)
     weights = dict(critic.named_parameters())
     x = torch.from_numpy(rows[some]).float() * torch.from_numpy(scale)
-    hidden = torch.relu(first + x @ weights["secrets.weight"] + weights["secrets.bias"])
+    hidden = first + x @ weights["secrets.weight"] + weights["secrets.bias"]
+    hidden = torch.relu(hidden + outlook[:, None] * weights["outlook.weight"][:, 0])
     hidden = torch.relu(hidden @ weights["hidden.weight"].T + weights["hidden.bias"])
-    assert torch.allclose(values, (hidden @ weights["value.weight"].T).squeeze(1) + weights["value.bias"], atol=1e-4)
+    expected = (hidden @ weights["value.weight"].T).squeeze(1) + weights["value.bias"] + weights["belief"] * outlook
+    assert torch.allclose(values, expected, atol=1e-4)
     gradients = torch.autograd.grad(values.square().sum(), weights["secrets.weight"], retain_graph=True)[0]
-    expected = torch.autograd.grad(
-        ((hidden @ weights["value.weight"].T).squeeze(1) + weights["value.bias"]).square().sum(),
-        weights["secrets.weight"],
-    )[0]
-    assert torch.allclose(gradients, expected, atol=1e-4)
+    dense = torch.autograd.grad(expected.square().sum(), weights["secrets.weight"])[0]
+    assert torch.allclose(gradients, dense, atol=1e-4)
 
 
 def test_values_in_training_are_those_of_the_critic_and_policies_hold_none_of_it():
@@ -265,9 +265,10 @@ def test_values_in_training_are_those_of_the_critic_and_policies_hold_none_of_it
         model = SelfPlayPPO(game, [selfplay], hidden=32, row_width=8, critic=critic, n_steps=4, batch_size=16)
         states = selfplay.states.copy()
         observations, masks = flat(game.observe(states)), game.legal_action_mask(states)
-        values = model.act(observations, masks, states)[2]
+        nothing = np.zeros(8, np.float32)
+        values = model.act(observations, masks, states, nothing)[2]
         worlds = game.determinize(states, None, np.arange(8, dtype=np.uint64))
-        elsewhere = model.act(observations, masks, worlds)[2]
+        elsewhere = model.act(observations, masks, worlds, nothing)[2]
         assert np.allclose(values, elsewhere, atol=1e-6) != critic  # only a critic sees the difference
         model.iterate()
         assert set(model.policy.network.arrays()) == set(weight_shapes(model.shape))

@@ -27,12 +27,9 @@ def busy(shared, seconds):
 
 
 def timed(work, shared, tasks, executor, jobs):
-    """Return the seconds that all tasks take but the first two of each worker, in which it starts up."""
-    started = time.perf_counter()
-    for done, _ in enumerate(run_tasks(work, shared, tasks, executor, jobs), start=1):
-        if done == 2 * jobs:
-            started = time.perf_counter()
-    return time.perf_counter() - started
+    """Return the seconds from the second result of each worker, which has started up by then, to the last result."""
+    results = [time.perf_counter() for _ in run_tasks(work, shared, tasks, executor, jobs)]
+    return results[-1] - results[2 * jobs - 1]
 
 
 def arena_gain(seconds, jobs):

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.arena import ArenaResult, compare, write_whole
-from agents.registry import bots_of, family, list_agents, shipped
+from agents.digest import digest
+from agents.registry import bots_of, family, list_agents, make_agent, shipped
 from tabletop.game import BatchGame
 from tabletop.registry import make
 
@@ -112,18 +113,20 @@ def shares_of(result: ArenaResult) -> dict[str, dict[str, list[float]]]:
 def make_tables(
     tables: Sequence[Table], folder: Path, jobs: int, report: Callable[[str], None] = print
 ) -> Iterator[tuple[Table, dict[str, Any]]]:
-    """Yield every table with its rows; those in `folder` made with the same settings are read."""
+    """Yield every table with its rows; those in `folder` made with the same settings by the same agents are read."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, table in enumerate(tables):
         path = folder / f"{table.name}.json"
-        settings = json.loads(json.dumps(asdict(table)))
+        game = table.make_game()
+        made_of = digest(game, [make_agent(name, game) for name in table.agents])
+        settings = json.loads(json.dumps(asdict(table) | {"made_of": made_of}))
         if path.exists():
             known = json.loads(path.read_text(encoding="utf-8"))
             if known.get("settings") == settings:
                 yield table, known["rows"]
                 continue
         report(f"leaderboard: {table.name}, {number + 1} of {len(tables)}")
-        result = compare(table.make_game(), table.agents, table.blocks, table.seed, jobs=jobs, progress=True)
+        result = compare(game, table.agents, table.blocks, table.seed, jobs=jobs, progress=True)
         rows = rows_of(result)
         write_whole(path, json.dumps({"settings": settings, "rows": rows}, indent=1))
         yield table, rows

@@ -29,13 +29,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from agents.base import Array, luck
-from agents.registry import bots_of, make_agent
+from agents.digest import digest
+from agents.registry import make_agent
 from analysis.questions import Question
 from analysis.rollouts import BEHAVE, Payoffs, find, pair, seat_agents, stream
 from tabletop import registry, seeding
 from tabletop.executors import run_tasks
 from tabletop.game import BatchGame
-from tabletop.jit import source_digest
 
 FORMAT = 1
 MEASURES = ("win", "margin")
@@ -264,7 +264,7 @@ def make(
 ) -> Data:
     """Return a data set, making what is missing of it. Ctrl-C loses no more than the files being made.
 
-    A whole data set made by other rules or bots than are there now is read, and `report` says so; ValueError if one is only
+    A whole data set made by other rules or agents than are there now is read, and `report` says so; ValueError if one is only
     begun, since its rows would not fit together.
     """
     folder = folder_of(question, settings, data)
@@ -276,8 +276,10 @@ def make(
     missing = [t for t in range(len(tasks)) if not piece_path(folder, t).exists()]
     if plan.get("code") != code:
         if 0 < len(missing) < len(tasks):
-            raise ValueError(f"{folder} was begun with other rules or bots than are there now: delete it to begin anew")
-        report(f"{folder} was made with other rules or bots than are there now: delete it to make it anew")
+            raise ValueError(
+                f"{folder} was begun with other rules or agents than are there now: delete it to begin anew"
+            )
+        report(f"{folder} was made with other rules or agents than are there now: delete it to make it anew")
     if missing:
         done = len(tasks) - len(missing)
         for number, (columns, asked) in run_tasks(make_piece, shared, [tasks[t] for t in missing], executor, jobs):
@@ -290,10 +292,10 @@ def make(
 
 
 def code_digest(shared: Shared) -> str:
-    """Return the hash of the sources that rows hang on: the game's rules and the compiled bots."""
-    game = shared.table()["game"]
-    modules = {kernel.__module__ for kernel in vars(game.loops.kernels).values()}
-    return source_digest(sorted(modules | {bots_of(game).choose.__module__, "tabletop.loops"}))
+    """Return the hash of what rows hang on beside the settings: rules, bots, the weights of networks."""
+    made = shared.table()
+    agents = [*made["behaviour"], *made["continuation"], made["swapper"], *made["policies"].values()]
+    return digest(made["game"], agents)
 
 
 def read_plan(folder: Path) -> dict[str, Any] | None:

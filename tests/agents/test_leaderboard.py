@@ -2,8 +2,13 @@
 
 import json
 
+import numpy as np
+
 from agents import leaderboard
+from agents.arena import compare
 from agents.leaderboard import Table, field_of, markdown, plan_tables, share_cell, write_leaderboard
+from agents.policy import describe, network_shape, save, weight_shapes
+from tabletop.registry import make
 
 
 def test_every_bot_and_shipped_agent_plays_at_every_player_count():
@@ -37,6 +42,21 @@ def test_a_stopped_run_goes_on(tmp_path, monkeypatch):
     write_leaderboard(out, folder, **settings)
     assert not played
     assert out.read_text() == first
+
+
+def test_other_weights_are_played_anew(tmp_path, monkeypatch):
+    """A table with a network in it holds for its weights alone; one of bots is not played again."""
+    game = make("sting-v0", num_players=2, rounds=1)
+    shape = network_shape(game.spec, 8, 4)
+    weights = {name: np.zeros(size) for name, size in weight_shapes(shape).items()}
+    monkeypatch.setattr(leaderboard, "field_of", lambda _: ("random", f"checkpoint:{tmp_path / 'policy'}"))
+    played = []
+    monkeypatch.setattr(leaderboard, "compare", lambda *a, **k: played.append(a) or compare(*a, **k))
+    for weight, tables in ((0.0, 2), (0.0, 2), (1.0, 4)):
+        weights["input.weight"][0, 0] = weight
+        save(tmp_path / "policy", describe(game, shape, {}), weights)
+        write_leaderboard(tmp_path / "board.md", tmp_path / "tables", games=["sting-v0"], players=[2], blocks=2)
+        assert len(played) == tables
 
 
 def test_other_settings_are_played_anew(tmp_path, monkeypatch):

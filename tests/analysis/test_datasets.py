@@ -105,9 +105,7 @@ def test_other_rules_or_bots_are_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(datasets, "code_digest", lambda shared: "other")
     said = []
     make(RACE, RACES, tmp_path, report=said.append)
-    assert said == [
-        f"{folder} was made with other rules or agents than are there now: delete it to make it anew"
-    ]
+    assert said == [f"{folder} was made with other rules or agents than are there now: delete it to make it anew"]
     (folder / "part-00001.parquet").unlink()
     with pytest.raises(ValueError, match="was begun with other rules or agents"):
         make(RACE, RACES, tmp_path)

@@ -159,11 +159,10 @@ class Secrets:
         numbers = np.arange(game.spec.full_observation_dtype.itemsize)
         self.game = game
         self.places = np.concatenate([numbers[:0], *(numbers[places[name]] for name in game.spec.critic_fields)])
-        self.scale = np.ones(len(self.places), np.float32)
 
     def read(self, states: np.ndarray) -> Inputs:
         """Return what is hidden in states [M], seen from the current player."""
-        return read_inputs(flat(self.game.observe_all(states))[:, self.places], self.scale)
+        return read_inputs(flat(self.game.observe_all(states))[:, self.places])
 
 
 def make_network(game: BatchGame, shape: NetworkShape) -> TorchNetwork:

@@ -32,11 +32,11 @@ class Inputs:
     value: Array  # float32, scaled
 
 
-def read_inputs(rows: Array, scale: Array) -> Inputs:
-    """Return rows [M, I], any integers, as lists; each is multiplied by `scale` float32 [I]."""
+def read_inputs(rows: Array) -> Inputs:
+    """Return rows [M, I], any integers, as lists."""
     which, index = np.nonzero(rows)
     start = np.searchsorted(which, np.arange(len(rows) + 1))
-    return Inputs(start.astype(np.int64), index.astype(np.int32), rows[which, index].astype(np.float32) * scale[index])
+    return Inputs(start.astype(np.int64), index.astype(np.int32), rows[which, index].astype(np.float32))
 
 
 @dataclass(frozen=True)

@@ -197,6 +197,8 @@ def check_options(settings: Settings) -> None:
             raise TrainingError("player counts are given by the setting players, not as an option")
     if settings.foresight and not settings.critic:
         raise TrainingError(f"foresight {settings.foresight!r} is for a critic, and critic is off")
+    if settings.foresight and not make(settings.game).spec.critic_fields:
+        raise TrainingError(f"foresight {settings.foresight!r} is for a critic; {settings.game} names no critic_fields")
     first, *others = (make_game(settings, settings.players[0], also) for also in configurations(settings))
     if first in others:
         raise TrainingError(f"the options of also, {dict(settings.also)}, are those of the first configuration")
@@ -219,7 +221,7 @@ def make_game(settings: Settings, num_players: int, also: Options = ()) -> Batch
 def as_bot(agent: Any) -> CompiledBot:
     """Return a compiled bot; TrainingError for an agent that is none."""
     if not isinstance(agent, CompiledBot):
-        raise TrainingError(f"only compiled bots can sit with the learner, not {name_of(agent)}")
+        raise TrainingError(f"only compiled bots can sit with the learner or look ahead, not {name_of(agent)}")
     return agent
 
 

@@ -6,6 +6,7 @@ import pytest
 from agents.base import luck
 from agents.registry import bots_of, make_agent
 from sting_env import StingGame
+from stingy_env import StingyGame
 from training.selfplay import Foresight, Lineup, Rollout, SelfPlay, credit_seats, win_shares
 from training.train import Settings, TrainingError, train
 
@@ -188,17 +189,22 @@ def test_what_is_foreseen_is_what_comes(players):
             assert value == pytest.approx(returns[seat] + 0.5 * shares[seat], abs=1e-5)
 
 
-@pytest.mark.parametrize("options", [{"rounds": 1}, {"rounds": 2}])
-def test_what_is_foreseen_is_up_to_date_whoever_moves(options):
+FORESEEN = [
+    (StingGame(num_players=3, rounds=1), "planner", "rulebook", (2, 3)),
+    (StingGame(num_players=3, rounds=2), "planner", "rulebook", (2, 3)),
+    (StingyGame(num_players=2), "greedy", "lookahead", (2, 4)),  # with the ghost, and without
+]
+
+
+@pytest.mark.parametrize(("game", "seer", "snapshot", "players"), FORESEEN)
+def test_what_is_foreseen_is_up_to_date_whoever_moves(game, seer, snapshot, players, monkeypatch):
     """Learners that do anything, bots, snapshots: what is kept from before is what a new look would see."""
-    game = StingGame(num_players=3, **options)
-    bot = make_agent("planner", game)
-    others = tuple(make_agent(name, game) for name in ("planner", "greedy"))
-    lineup = Lineup((2, 3), others, 0.4, snapshot_share=0.2, win_reward=1.0, foresight=bot)
+    bot = make_agent(seer, game)
+    others = tuple(make_agent(name, game) for name in (seer, "random"))
+    lineup = Lineup(players, others, 0.4, snapshot_share=0.2, win_reward=1.0, foresight=bot)
     selfplay = SelfPlay(game, bots_of(game), lineup, 32, seed=5)
-    selfplay.set_snapshots([make_agent("rulebook", game)])
+    selfplay.set_snapshots([make_agent(snapshot, game)])
     rng = np.random.default_rng(1)
-    kept = []
 
     def act(observations, masks, states, ahead):
         fresh = Foresight(game, bot, 1.0, len(states), selfplay.seed).look(states)
@@ -208,7 +214,6 @@ def test_what_is_foreseen_is_up_to_date_whoever_moves(options):
         strays = rng.random(len(actions)) < 0.2
         actions[strays] = [rng.choice(np.flatnonzero(mask)) for mask in masks[strays]]
         nothing = np.zeros(len(actions), np.float32)
-        kept.append(selfplay.foresight.known.mean())
         return actions, nothing, nothing
 
     look = Foresight.look
@@ -219,11 +224,8 @@ def test_what_is_foreseen_is_up_to_date_whoever_moves(options):
             seen.append(float((~self.known).mean()))
         return look(self, states)
 
-    Foresight.look = count
-    try:
-        selfplay.collect(Rollout.empty(150, 32, game), act)
-    finally:
-        Foresight.look = look
+    monkeypatch.setattr(Foresight, "look", count)
+    selfplay.collect(Rollout.empty(150, 32, game), act)
     assert 0.05 < np.mean(seen[1:]) < 0.7  # most need no new look
 
 

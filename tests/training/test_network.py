@@ -241,13 +241,12 @@ def test_a_critic_is_the_same_function_in_dense_layers(positions):
         torch.nn.init.normal_(parameter, std=0.1)
     rows = np.random.default_rng(4).integers(-2, 3, (64, 40)) * (np.random.default_rng(5).random((64, 40)) < 0.2)
     rows[7] = 0
-    scale = np.linspace(0.5, 2, 40).astype(np.float32)
     some = np.array([7, 3, 60, 3])
     first = network.decide(network.read(observations, masks), some)[2]
     outlook = torch.randn(4)
-    values = critic(first, read_inputs(rows, scale), outlook, some)
+    values = critic(first, read_inputs(rows), outlook, some)
     weights = dict(critic.named_parameters())
-    x = torch.from_numpy(rows[some]).float() * torch.from_numpy(scale)
+    x = torch.from_numpy(rows[some]).float()
     hidden = first + x @ weights["secrets.weight"] + weights["secrets.bias"]
     hidden = torch.relu(hidden + outlook[:, None] * weights["outlook.weight"][:, 0])
     hidden = torch.relu(hidden @ weights["hidden.weight"].T + weights["hidden.bias"])

@@ -126,12 +126,17 @@ class CompiledBot:
 
 
 def play_out(
-    game: BatchGame, states: Array, agents: list[CompiledBot | None], key: int, histogram: Array | None = None
+    game: BatchGame,
+    states: Array,
+    agents: list[CompiledBot | None],
+    key: int,
+    histogram: Array | None = None,
+    until_paid: bool = False,
 ) -> int:
     """Let compiled bots play every lane on, in place, until a seat with None must decide or the game is over.
 
-    agents: one for each seat. histogram: int64 [B, P, A], to which each seat's actions are added. Return the number of
-    decisions made.
+    agents: one for each seat. histogram: int64 [B, P, A], to which each seat's actions are added. until_paid: whether a
+    lane also stops once a move has paid a seat something, as the end of a round does. Return the number of decisions made.
     """
     size, seats = len(states), game.spec.max_players
     some = next(agent for agent in agents if agent is not None)
@@ -140,18 +145,25 @@ def play_out(
     for seat, agent in enumerate(agents):
         if agent is not None:
             table[:, seat], options[:, seat] = agent.bot, agent.option
-    return play_table(game, states, some.bots, table, options, key, histogram)
+    return play_table(game, states, some.bots, table, options, key, histogram, until_paid)
 
 
 def play_table(
-    game: BatchGame, states: Array, bots: Bots, table: Array, options: Array, key: int, histogram: Array | None = None
+    game: BatchGame,
+    states: Array,
+    bots: Bots,
+    table: Array,
+    options: Array,
+    key: int,
+    histogram: Array | None = None,
+    until_paid: bool = False,
 ) -> int:
     """Let the compiled bots `table` int64 [B, P] with `options` int64 [B, P] play on; -1 is a seat that stops play."""
     if histogram is None:
         histogram = np.empty((0, 0, 0), np.int64)
     scratch = np.empty(1, game.spec.observation_dtype)
     made = bots.play_loop(game)(
-        game.rules, states, table, options, np.uint64(key), histogram, scratch, raw_bytes(scratch)[0], 0
+        game.rules, states, table, options, np.uint64(key), histogram, scratch, raw_bytes(scratch)[0], 0, until_paid
     )
     if made < 0:
         lane = -1 - made

@@ -163,7 +163,7 @@ class Playouts:
         view = np.empty(1, self.game.spec.observation_dtype)
         histogram = np.empty((0, 0, 0), np.int64)
         key = np.uint64(0)
-        self.loop(self.game.rules, states, bots, options, key, histogram, view, raw_bytes(view)[0], 0)
+        self.loop(self.game.rules, states, bots, options, key, histogram, view, raw_bytes(view)[0], 0, False)
         return self.lanes
 
 

@@ -167,13 +167,14 @@ def random_actions(states, keys, actions):
             actions[b] = 0
 
 
-def play_lanes(config, states, bots, options, key, histogram, o, o_raw, limit):
+def play_lanes(config, states, bots, options, key, histogram, o, o_raw, limit, until_paid):
     """Let compiled bots move, lane by lane, until a seat without one must decide or the game is over.
 
     bots, options: int64 [B, P], the bot of every seat and its option, -1 for a seat that decides elsewhere.
     key: uint64; the bots' own luck is keyed by it, the lane's seed, the episode, the seat and the decision.
     histogram: int64 [B, P, A], how often each seat played each action (or length 0). limit: decisions a lane at most,
-    0 for no limit. Return the number of decisions made, or -1 - b if a bot chose an illegal action in lane b.
+    0 for no limit. until_paid: whether a lane also stops once a move has paid a seat something. Return the number of
+    decisions made, or -1 - b if a bot chose an illegal action in lane b.
     """
     made = 0
     for b in range(states.shape[0]):
@@ -193,7 +194,7 @@ def play_lanes(config, states, bots, options, key, histogram, o, o_raw, limit):
             s.decision += 1
             apply(config, s, a)
             here += 1
-            if limit > 0 and here >= limit:
+            if (limit > 0 and here >= limit) or (until_paid and s.rewards.any()):
                 break
         made += here
     return made

@@ -285,9 +285,8 @@ class LearnerSeats:
         while True:
             for loop, _, _, bots, options in self._loops:
                 scratch = raw_bytes(self._scratch)[0]
-                made = loop(
-                    self.game.rules, self.states, bots, options, self.luck, self._uncounted, self._scratch, scratch, 0
-                )
+                play = (self.game.rules, self.states, bots, options, self.luck, self._uncounted, self._scratch, scratch)
+                made = loop(*play, 0, False)
                 if made < 0:
                     lane = -1 - int(made)
                     opponent = self._table[self._assignment[lane, self.states["current_player"][lane]]]

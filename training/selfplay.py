@@ -128,8 +128,9 @@ def win_shares(game: BatchGame, states: Array) -> Array:
 
 
 class Foresight:
-    """What each lane would come to if one bot played on in every seat, with the cards and the chance that lie ahead.
+    """What each seat would be paid next if one bot played on in every seat, with the cards and the chance that lie ahead.
 
+    It looks no further than the next payment: the end of the round in Sting, of the game where wins alone are paid.
     No player may know it; a critic that does need not learn the luck of the deal from examples. What a bot's luck decides
     is decided as in `play_table`, so that a lane in which all moves are the bot's own comes to what was foreseen, and only
     one in which another move was made is played out anew.
@@ -144,12 +145,14 @@ class Foresight:
         self.ends = np.zeros((num_lanes, game.spec.max_players), np.float32)
 
     def look(self, states: Array) -> Array:
-        """Return what the player on turn would still be paid in every lane: float32 [N]."""
+        """Return what the player on turn would be paid next in every lane, a win included: float32 [N]."""
         lanes = np.flatnonzero(~self.known)
         if len(lanes):
             part = states[lanes]
-            play_out(self.game, part, [self.bot] * self.game.spec.max_players, self.key)
-            self.ends[lanes] = part["returns"] + self.win_reward * win_shares(self.game, part)
+            play_out(self.game, part, [self.bot] * self.game.spec.max_players, self.key, until_paid=True)
+            over = self.game.terminated(part)
+            part["returns"][over] += np.float32(self.win_reward) * win_shares(self.game, part[over])
+            self.ends[lanes] = part["returns"]
             self.known[lanes] = True
         every, player = np.arange(len(states)), states["current_player"]
         return self.ends[every, player] - states["returns"][every, player]
@@ -257,6 +260,8 @@ class SelfPlay:
             if foresight is not None:
                 foresight.known &= (states["decision"] == decisions) | ~self._strangers(foresight.bot)
             rollout.rewards[t] = states["returns"] - before
+            if foresight is not None:
+                foresight.known &= ~rollout.rewards[t].any(axis=1)
             over = game.terminated(states)
             rollout.ends[t] = over
             if over.any():

@@ -59,7 +59,7 @@ class Settings:
     is worth beside the game's own reward. critic: whether values come from a critic that sees all cards, which only
     training does; foresight: a bot, and the critic is also told what would come if it played on. evaluate_every,
     snapshot_every, checkpoint_every: decisions between. deals: of an evaluation. init: a policy to begin from, its trust
-    in advisors included.
+    in advisors included, or a run, whose critic is then taken over too.
     """
 
     game: str = "sting-v0"
@@ -180,13 +180,21 @@ def start(folder: Path, settings: Settings) -> Run:
 
 
 def begin_from(run: Run, folder: Path) -> None:
-    """Give the network the weights of a policy; TrainingError if it is of another shape."""
-    network = policies.load(folder, run.game).network
+    """Give the network the weights of a policy, or of a run's last one and the critic its; TrainingError if they do not fit."""
+    checkpoint = folder / "checkpoint.pt"
+    source = folder / "last" if checkpoint.exists() else folder
+    network = policies.load(source, run.game).network
     if network.shape != run.model.shape:
-        raise TrainingError(f"{folder} holds a network of another shape: {network.shape}, asked for {run.model.shape}")
+        raise TrainingError(f"{source} holds a network of another shape: {network.shape}, asked for {run.model.shape}")
     weights = {name: torch.from_numpy(array) for name, array in network.weights.items()}
     run.model.policy.network.load_state_dict(weights)
-    run.before = policies.read_description(folder).get("training", {})
+    critic = run.model.policy.critic
+    if checkpoint.exists() and critic is not None:
+        saved = torch.load(checkpoint, weights_only=True)["policy"]
+        known = {name.removeprefix("critic."): part for name, part in saved.items() if name.startswith("critic.")}
+        if known:  # a run without a critic has none to give
+            critic.load_state_dict(known)
+    run.before = policies.read_description(source).get("training", {})
     run.imitated = True
 
 

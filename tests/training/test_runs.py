@@ -72,6 +72,19 @@ def test_a_policy_of_another_shape_is_no_beginning(tmp_path):
     assert not (tmp_path / "second").exists()
 
 
+def test_a_run_to_begin_from_gives_its_critic_too(tmp_path):
+    first = train(tmp_path / "first", replace(TINY, steps=400, imitation=0))
+    for init, same in ((tmp_path / "first", True), (tmp_path / "first" / "last", False)):
+        second = training.start(tmp_path / f"second-{same}", replace(TINY, init=str(init), seed=9, learning_rate=1e-4))
+        ours, theirs = first.model.policy.state_dict(), second.model.policy.state_dict()
+        equal = {name: torch.equal(ours[name], theirs[name]) for name in ours}
+        assert all(value for name, value in equal.items() if name.startswith("network."))
+        assert all(value for name, value in equal.items() if name.startswith("critic.")) == same
+        assert second.before["steps"] == first.model.num_timesteps
+    without = training.start(tmp_path / "without", replace(TINY, init=str(tmp_path / "first"), critic=False))
+    assert without.model.policy.critic is None
+
+
 def test_what_a_run_has_met_outlives_a_stop(tmp_path):
     """Turns of the self-plays, results against snapshots; new deals; no evaluation of decisions that are made again."""
     settings = replace(TINY, also=(("rounds", 2),), bots=("greedy",), self_share=0.0, snapshot_share=1.0, imitation=0)

@@ -148,7 +148,7 @@ def advance_lanes(config, states, raw, actions, rewards, terminated, mask, out, 
         if terminated.shape[0] > 0:
             terminated[b] = over
         if over and autoreset:
-            start(config, s, raw[b], s.seed, s.episode + 1, s.num_players)
+            start(config, s, raw[b], s.seed, s.episode + 1, np.int64(s.num_players))
         if mask.shape[0] > 0:
             bits.write_mask(s.legal, mask[b])
         if out.shape[0] > 0:

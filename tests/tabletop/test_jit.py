@@ -1,12 +1,13 @@
-"""The cache of compiled code: nothing stale is ever run."""
+"""The cache of compiled code: nothing stale is ever run, nothing compiled twice."""
 
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from tabletop.jit import COMPILED
+from tabletop.jit import COMPILED, entry, kernel
 
 RULES = """
 from tabletop.jit import kernel
@@ -69,6 +70,7 @@ def test_an_edit_between_import_and_first_use_leaves_nothing_stale(play):
     assert play() == "2"  # and is not taken for what was edited
 
 
+@pytest.mark.skipif(not COMPILED, reason="nothing is kept without compilation")
 def test_a_digest_does_not_hang_on_what_was_compiled_before():
     """Bots import rules of another package: whether that has been used already must make no difference."""
     program = (
@@ -80,3 +82,20 @@ def test_a_digest_does_not_hang_on_what_was_compiled_before():
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         found.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     assert len(found) == 1
+
+
+@kernel
+def same(number):
+    return number
+
+
+@entry
+def add_up(small, whole, large):
+    return same(small[0]) + same(whole[0]) + same(7), same(large[0])
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_a_kernel_is_compiled_once_for_all_integers_that_fit():
+    ones = [np.array([n], kind) for n, kind in ((-1, np.int8), (2**31, np.uint32), (2**64 - 2, np.uint64))]
+    assert add_up(*ones) == (-1 + 2**31 + 7, 2**64 - 2)
+    assert sorted(str(signature[0]) for signature in same.signatures) == ["int64", "uint64"]

@@ -7,6 +7,8 @@ SHELL := bash
 
 # One thread for each library: the speed measured is a core's, and two test runs do not fight for cores.
 export OMP_NUM_THREADS := 1
+# Modules are turned into bytecode once, not in each of the hundreds of processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 BIN := $(VENV)/bin

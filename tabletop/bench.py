@@ -236,13 +236,15 @@ def start(game: BatchGame, lanes: int = LANES) -> None:
 def startup(game: BatchGame, repeats: int = 1) -> list[Measurement]:
     """Return the seconds from a new Python process to its first 16 steps: with nothing compiled yet, then compiled.
 
-    Each process keeps its compiled code in a temporary folder, so that the user's own is neither used nor touched.
+    Each process keeps its compiled code in a temporary folder, so that the user's own is neither used nor touched. Python's
+    bytecode is kept as usual, whatever PYTHONDONTWRITEBYTECODE says here.
     """
     times: dict[str, list[float]] = {"cold start (compiles)": [], "warm start": []}
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as folder:
             paths = os.pathsep.join(str(Path(p).absolute()) for p in sys.path if p) or str(Path.cwd())
             environment = {**os.environ, "STINGLAB_CACHE_DIR": folder, "PYTHONPATH": paths}
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)
             for values in times.values():
                 begin = time.perf_counter()
                 subprocess.run(

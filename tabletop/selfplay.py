@@ -102,12 +102,12 @@ class OpponentPool:
             size = len(self.members)
             raise ValueError(f"weights must be {size} numbers, none negative, some positive, not {weights!r}")
         self.weights = array / array.sum()
+        self._edges = np.cumsum(self.weights)
+        self._edges[np.flatnonzero(self.weights)[-1] :] = 1.0
 
     def sample(self, keys: Array) -> Array:
         """Return an index of `members` for every uint64 key, in its shape; the same keys, the same members."""
-        edges = np.cumsum(self.weights)
-        edges[np.flatnonzero(self.weights)[-1] :] = 1.0
-        return np.searchsorted(edges, (keys >> np.uint64(11)) * 2.0**-53, side="right").astype(np.int64)
+        return np.searchsorted(self._edges, (keys >> np.uint64(11)) * 2.0**-53, side="right").astype(np.int64)
 
 
 @entry
@@ -363,7 +363,9 @@ class LearnerSeats:
             num_players, seats = np.empty(len(lanes), np.int64), np.empty(len(lanes), np.int64)
             keys = np.empty((len(lanes), self.game.spec.max_players), np.uint64)
             _draw_seats(self.seeds[lanes], episodes, self.choices, self.fixed_seat, num_players, seats, keys)
-            self.game.reset(self.states, self.seeds[lanes], lanes, num_players, episodes)
+            # Player counts, like seats below, are known to be allowed: no need of `game.reset`, which looks.
+            game, states = self.game, self.states
+            game.loops.reset(game.rules, states, raw_bytes(states), lanes, self.seeds[lanes], episodes, num_players)
             self.seats[lanes] = seats
             self.lengths[lanes] = 0
             self._paid[lanes] = 0.0
@@ -382,15 +384,17 @@ class LearnerSeats:
         return self.states["returns"][lanes, self.seats[lanes]].astype(np.float64)
 
     def _episodes(self, lanes: Array) -> Episodes:
-        states = self.states[lanes]
+        game, states, seats = self.game, self.states[lanes], self.seats[lanes]
+        observation = np.empty(len(lanes), game.spec.observation_dtype)
+        game.loops.observe(game.rules, states, seats, observation, raw_bytes(observation))
         return Episodes(
             lanes=lanes,
-            seats=self.seats[lanes],
+            seats=seats,
             num_players=states["num_players"].astype(np.int64),
             lengths=self.lengths[lanes],
             returns=self._returns(lanes),
             opponents=self.names(lanes),
-            observation=raw_bytes(self.game.observe(states, self.seats[lanes])),
+            observation=raw_bytes(observation),
         )
 
     def _look(self) -> None:

@@ -104,7 +104,9 @@ class Advisors:
 
 
 @entry
-def sum_inputs(observations, masks, advice, columns, scale, weight, bias, hidden):  # type: ignore[no-untyped-def]
+def sum_inputs(
+    observations: Any, masks: Any, advice: Any, columns: Any, scale: Any, weight: Any, bias: Any, hidden: Any
+) -> None:
     """Write the first layer's sums, float32 [B, H]: of some 2,000 inputs about 125 are not zero, and only these are added.
 
     columns: int64 [D], the row of `weight` [I, H] of each value of the observations int8 [B, D], -1 if it has none; the

@@ -190,7 +190,10 @@ def begin_from(run: Run, folder: Path) -> None:
     run.model.policy.network.load_state_dict(weights)
     critic = run.model.policy.critic
     if checkpoint.exists() and critic is not None:
-        saved = torch.load(checkpoint, weights_only=True)["policy"]
+        try:
+            saved = torch.load(checkpoint, weights_only=True)["policy"]
+        except Exception as error:  # whatever a damaged file makes of its reader
+            raise TrainingError(f"{checkpoint} is damaged: {error}; begin from {source}, without its critic") from error
         known = {name.removeprefix("critic."): part for name, part in saved.items() if name.startswith("critic.")}
         if known:  # a run without a critic has none to give
             critic.load_state_dict(known)

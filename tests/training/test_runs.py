@@ -83,6 +83,10 @@ def test_a_run_to_begin_from_gives_its_critic_too(tmp_path):
         assert second.before["steps"] == first.model.num_timesteps
     without = training.start(tmp_path / "without", replace(TINY, init=str(tmp_path / "first"), critic=False))
     assert without.model.policy.critic is None
+    (tmp_path / "first" / "checkpoint.pt").write_bytes(b"half a file")
+    with pytest.raises(TrainingError, match=r"checkpoint.pt is damaged.*without its critic"):
+        training.start(tmp_path / "third", replace(TINY, init=str(tmp_path / "first")))
+    assert not (tmp_path / "third").exists()
 
 
 def test_what_a_run_has_met_outlives_a_stop(tmp_path):

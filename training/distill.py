@@ -1,24 +1,32 @@
-"""Learn from rollouts: label positions with the value of every legal action, then move a policy towards the better ones.
+"""Learn from every action: play each legal action of a position out, and move a policy towards the better ones.
 
-A label is the mean further return of each action over `worlds` dealings of what the player can't know, a bot playing all
-seats on (`agents.search`); a win may count beside the game's own reward. Positions come from games in which the policy to
-be improved, the rollouts' best action and now and then chance move. The policy then maximizes the expected value of its
-choice over all legal actions, held near its prior by a little Kullback-Leibler divergence: a policy gradient without the
-noise of which action was taken and what came after it (Ciosek and Whiteson, 2018, "Expected policy gradients"). Shards of
-labels are written one by one, so that labelling survives a stop:
+An action's value is what the player was paid next after it, a bot playing on in every seat: with the cards and the draws
+as they lie. No player knows these, and no policy is shown them; it learns the mean over the many positions that look
+alike, each of which is one dealing of what may be hidden, as likely as play makes it. All actions of a position share
+its luck, so that their differences are far less noisy than outcomes, and none is left out because a policy hardly ever
+tries it: the two things that hold self-play back where the deal decides most of a round.
 
-    python -m training.distill --game sting --players 2 --labels 200000 --init runs/sting/best --out runs/distilled
+The policy maximizes the expected value of its choice over all actions tried (Ciosek and Whiteson, 2018, "Expected policy
+gradients") and a little entropy, so that it is not sure of a choice before it has seen enough of it: what it is sure of,
+it learns no more about. That is one step of policy improvement from the bot that plays on (Tesauro and Galperin, 1996),
+learned by a network instead of searched at every decision. First all legal actions are tried; a policy that has learned
+from those says where the doubt is, and the next labels are of what it finds likely enough, several times as many in the
+same time. Labels are written shard by shard, each by its number alone, so that labelling survives a stop and is shared by
+processes:
+
+    python -m training.distill --players 2,2,2,3,4,5,6 --shards 300 --movers planner,ppo,greedy --out runs/all
+    python -m training.distill --players 2,2,2,3,4,5,6 --shards 1500 --init runs/all/best --floor 0.03 \
+        --movers planner,checkpoint:runs/all/best,greedy --more runs/all/labels --out runs/doubt
 """
 
 from __future__ import annotations
 
 import argparse
-import copy
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,278 +37,413 @@ import torch
 from numpy.typing import NDArray
 
 from agents import policy as policies
-from agents.base import Agent, CompiledBot
+from agents.base import CompiledBot, play_out
 from agents.registry import make_agent
-from agents.rollout import with_aim
-from agents.search import rollouts
+from tabletop.executors import run_tasks
 from tabletop.game import BatchGame, flat
 from tabletop.registry import make
 from tabletop.seeding import spread
-from training.network import TorchNetwork, log_probabilities, make_network
+from training.network import TorchNetwork, entropy, log_probabilities, make_network
+from training.selfplay import win_shares
+from training.sparse import MASKED, join
 from training.train import game_id, read_option
 
 Array = NDArray[Any]
-LANES, STEPS = 128, 40  # games side by side in a shard, and decisions of each
-LABELLED = 0.7  # share of decisions labelled
-BEST, RANDOM = 0.2, 0.03  # share of labelled moves made by the best label, and of all moves made at random
+LANES, STEPS = 64, 40  # games side by side in a shard, and decisions of each
+LABELLED = 0.8  # share of decisions labelled
+RANDOM = 0.04  # share of moves made at random
 HELD_OUT = 0.05  # share of shards that progress is measured on
+AT_ONCE = 8  # shards read and shuffled together
+BATCH = 1024
+VALUE_WEIGHT = 0.1
+# A point paid before the last round: how much it moves the odds of winning the game. The payoff of a round of Sting has a
+# standard deviation of 0.31, that of four to come 0.62, and the normal density at an even score is 0.4 over that.
+WIN_PER_POINT = 0.6
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Labelled positions: observations int8 [M, D], masks bool [M, A], values float32 [M, A], 0 where illegal."""
+    """Labelled positions: observations int8 [M, D], masks and tried bool [M, A]; float32 [M, A], 0 where not tried, points.
+
+    points: what each action came to in the game's own reward; wins: in wins, less an equal share.
+    """
 
     observations: Array
     masks: Array
-    values: Array
+    tried: Array
+    points: Array
+    wins: Array
 
     def __len__(self) -> int:
         return len(self.observations)
 
-    @cached_property
-    def outcomes(self) -> Array:
-        """The mean value of the legal actions, float32 [M]: about what the position is worth."""
-        return np.asarray(self.values.sum(axis=1) / self.masks.sum(axis=1), np.float32)
+
+@dataclass(frozen=True)
+class Aim:
+    """What a point and a win are worth."""
+
+    point: float = 1.0
+    win: float = 1.0
+
+    def values(self, labels: Labels) -> tuple[Array, Array]:
+        """Return the worth of each action tried, float32 [M, A], less the mean of its position, float32 [M]."""
+        worth = np.float32(self.point) * labels.points + np.float32(self.win) * labels.wins
+        means = worth.sum(axis=1) / labels.tried.sum(axis=1)
+        return np.where(labels.tried, worth - means[:, None], 0), means
 
 
 @dataclass(frozen=True)
 class Labeller:
-    """How labels are made. actor: who moves. bot: who plays on. players: player counts, each as often as it is named.
+    """How labels are made; it can be sent to other processes.
 
-    win_reward: what a win is worth beside the game's own reward, less its equal share.
+    games: configurations, met in turn by the number of the shard. movers: specs of the agents that play (`agents.registry`),
+    one drawn for every seat of every game; bot: the spec of who plays on. players: player counts, each as often as it is
+    named. judge: None, or the spec of a policy: only actions are tried to which it gives at least the probability `floor`,
+    where there are two of them.
     """
 
-    game: BatchGame
-    actor: Agent
-    bot: CompiledBot
+    games: tuple[BatchGame, ...]
+    movers: tuple[str, ...]
+    bot: str
     players: tuple[int, ...]
-    worlds: int
-    win_reward: float
+    seed: int
+    judge: str | None = None
+    floor: float = 0.0
 
-    def values(self, states: Array, key: int) -> Array:
-        """Return the value of every legal action, float64 [B, A], nan where illegal."""
-        values = rollouts(self.game, states, self.bot, self.worlds, key).mean
-        if self.win_reward:
-            wins = rollouts(with_aim(self.game, "win"), states, self.bot, self.worlds, key).mean
-            count = states["num_players"][:, None]
-            # reward="win" pays a lone winner 1 and the others -1/(n-1).
-            values = values + self.win_reward * wins * (count - 1) / count
-        return values
+    @cached_property
+    def player_on(self) -> CompiledBot:
+        """Who plays on."""
+        bot = make_agent(self.bot, self.games[0])
+        if not isinstance(bot, CompiledBot):
+            raise ValueError(f"only a compiled bot can play on, not {self.bot}")
+        return bot
+
+    def shard(self, number: int) -> Labels:
+        """Return the labels of a shard: they hang on its number and the labeller alone."""
+        game = self.games[number % len(self.games)]
+        return Table(self, game, self.seed * 1_000_003 + number).play()
 
 
-def label_shard(labeller: Labeller, seed: int) -> Labels:
-    """Return the labels of one shard, which depend on its seed and the labeller alone."""
-    game, players = labeller.game, labeller.players
-    rng = np.random.default_rng(seed)
-    states = game.new_states(LANES)
-    game.reset(states, spread(seed, LANES), num_players=rng.choice(players, LANES))
-    episodes = LANES
-    parts: list[tuple[Array, Array, Array]] = []
-    for _ in range(STEPS):
-        masks, observations = game.legal_action_mask(states), game.observe(states)
-        chosen = np.flatnonzero((masks.sum(axis=1) > 1) & (rng.random(LANES) < LABELLED))
-        values = labeller.values(states[chosen], int(rng.integers(2**62)))
-        parts.append((flat(observations)[chosen].copy(), masks[chosen], np.nan_to_num(values).astype(np.float32)))
-        actions = labeller.actor.act(observations, masks, rng.integers(0, 2**63, LANES, dtype=np.uint64))
-        by_label = rng.random(len(chosen)) < BEST
-        actions[chosen[by_label]] = np.nanargmax(values, axis=1)[by_label]
+class Table:
+    """Games played side by side, whose positions are labelled."""
+
+    def __init__(self, labeller: Labeller, game: BatchGame, seed: int) -> None:
+        self.labeller, self.game, self.seed = labeller, game, seed
+        self.movers = [make_agent(spec, game) for spec in labeller.movers]
+        self.judge = None if labeller.judge is None else make_agent(labeller.judge, game)
+        self.rng = np.random.default_rng(seed)
+        self.episodes = 0
+        self.states = game.new_states(LANES)
+        self.seated = np.zeros((LANES, game.spec.max_players), np.int64)  # the mover in each seat
+        self._begin(np.arange(LANES))
+
+    def play(self) -> Labels:
+        """Play, and return the labels of some positions that leave a choice."""
+        game, states, rng = self.game, self.states, self.rng
+        parts: list[tuple[Array, ...]] = []
+        for _ in range(STEPS):
+            masks, observations = game.legal_action_mask(states), game.observe(states)
+            tried = self._worth_trying(observations, masks)
+            chosen = np.flatnonzero((tried.sum(axis=1) > 1) & (rng.random(LANES) < LABELLED))
+            found = try_actions(game, states[chosen], tried[chosen], self.labeller.player_on, int(rng.integers(2**62)))
+            parts.append((flat(observations)[chosen].copy(), masks[chosen], tried[chosen], *found))
+            game.step(states, self._moves(observations, masks))
+            self._begin(np.flatnonzero(game.terminated(states)))
+        return Labels(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def _worth_trying(self, observations: Array, masks: Array) -> Array:
+        """Return the actions to try: bool [LANES, A]."""
+        if self.judge is None:
+            return masks
+        if not isinstance(self.judge, policies.PolicyAgent):
+            raise ValueError(f"only a trained network can judge what to try, not {self.judge.name}")
+        return np.asarray(masks & (self.judge.probabilities(observations, masks) >= self.labeller.floor))
+
+    def _moves(self, observations: Array, masks: Array) -> Array:
+        """Return what is played in every lane: int64 [LANES]."""
+        rng = self.rng
+        mover = self.seated[np.arange(LANES), self.states["current_player"].astype(np.int64)]
+        keys = rng.integers(0, 2**63, LANES, dtype=np.uint64)
+        actions = np.empty(LANES, np.int64)
+        for number in np.unique(mover):
+            own = np.flatnonzero(mover == number)
+            actions[own] = self.movers[number].act(observations[own], masks[own], keys[own])
         for lane in np.flatnonzero(rng.random(LANES) < RANDOM):
             actions[lane] = rng.choice(np.flatnonzero(masks[lane]))
-        game.step(states, actions)
-        over = np.flatnonzero(game.terminated(states))
-        if len(over):
-            seeds = spread(seed, len(over), first=episodes)
-            game.reset(states, seeds, lanes=over, num_players=rng.choice(players, len(over)))
-            episodes += len(over)
-    return Labels(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return actions
+
+    def _begin(self, lanes: Array) -> None:
+        """Begin games in `lanes`, in a game of several rounds with any of them."""
+        game, labeller = self.game, self.labeller
+        if len(lanes) == 0:
+            return
+        seeds = spread(self.seed, len(lanes), first=self.episodes)
+        self.episodes += len(lanes)
+        game.reset(self.states, seeds, lanes=lanes, num_players=self.rng.choice(labeller.players, len(lanes)))
+        self.seated[lanes] = self.rng.integers(len(self.movers), size=(len(lanes), self.seated.shape[1]))
+        behind = self.rng.integers(getattr(game.config, "rounds", 1), size=len(lanes))
+        for played in range(int(behind.max())):
+            some = lanes[behind > played]
+            part = self.states[some]
+            play_out(game, part, [labeller.player_on] * game.spec.max_players, self.seed, until_paid=True)
+            on = ~game.terminated(part)
+            self.states[some[on]] = part[on]
+
+
+def try_actions(game: BatchGame, states: Array, tried: Array, bot: CompiledBot, key: int) -> tuple[Array, Array]:
+    """Return what the player on turn is paid next after each action tried, `bot` playing on: points and wins.
+
+    Both float32 [B, A], 0 where not tried; a win is worth 1, ties shared, less its equal share. states [B], none of them
+    over, stay as they are: hidden cards and luck to come are those that lie there. tried: bool [B, A], legal actions.
+    Where the game is not over with the payment, wins are what the points mean for them.
+    """
+    lanes, actions = np.nonzero(tried)
+    points, wins = np.zeros((2, *tried.shape), np.float32)
+    if len(lanes) == 0:
+        return points, wins
+    trial = states[lanes]
+    every, player = np.arange(len(trial)), trial["current_player"].astype(np.int64)
+    before = trial["returns"].copy()
+    game.step(trial, actions)
+    unpaid = np.flatnonzero((trial["returns"] == before).all(axis=1) & ~game.terminated(trial))
+    part = trial[unpaid]
+    play_out(game, part, [bot] * game.spec.max_players, key, until_paid=True)
+    trial[unpaid] = part
+    paid = (trial["returns"] - before)[every, player]
+    won, over = WIN_PER_POINT * paid, game.terminated(trial)
+    won[over] = win_shares(game, trial[over])[np.arange(int(over.sum())), player[over]]
+    points[lanes, actions], wins[lanes, actions] = paid, won
+    return points, wins
+
+
+# Shards -----------------------------------------------------------------------------------------------------------------
 
 
 def write_shard(path: Path, labels: Labels) -> None:
     """Write a shard beside its place and rename it."""
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-        packed = np.packbits(labels.masks, axis=1)
-        np.savez_compressed(file, observations=labels.observations, masks=packed, values=labels.values)
+        masks, tried = (np.packbits(bits, axis=1) for bits in (labels.masks, labels.tried))
+        np.savez_compressed(
+            file, observations=labels.observations, masks=masks, tried=tried, points=labels.points, wins=labels.wins
+        )
     os.replace(file.name, path)
 
 
-def read_shards(paths: list[Path], game: BatchGame) -> Labels:
-    """Return the labels of several shards."""
-    parts = []
-    for path in paths:
-        with path.open("rb") as source, np.load(source, allow_pickle=False) as file:
-            masks = np.unpackbits(file["masks"], axis=1, count=game.num_actions).astype(np.bool_)
-            parts.append((file["observations"], masks, file["values"]))
-    return Labels(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+def read_shard(path: Path, game: BatchGame) -> Labels:
+    """Return the labels of a shard."""
+    with path.open("rb") as source, np.load(source, allow_pickle=False) as file:
+        masks, tried = (np.unpackbits(file[name], axis=1, count=game.num_actions) for name in ("masks", "tried"))
+        seen = file["observations"]
+        return Labels(seen, masks.astype(np.bool_), tried.astype(np.bool_), file["points"], file["wins"])
 
 
-def label(folder: Path, labeller: Labeller, count: int, seed: int) -> list[Path]:
-    """Label at least `count` positions, shard by shard; shards that are there already are kept."""
+def label_shard(labeller: Labeller, task: tuple[int, Path]) -> int:
+    """Make a shard and write it; return its number of labels: the work of `tabletop.executors.run_tasks`."""
+    number, path = task
+    labels = labeller.shard(number)
+    write_shard(path, labels)
+    return len(labels)
+
+
+def label(folder: Path, labeller: Labeller, shards: int, jobs: int) -> list[Path]:
+    """Label shard by shard; those that are there already are kept."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths: list[Path] = []
-    done = 0
-    begun, new = time.perf_counter(), 0
-    while done < count:
-        path = folder / f"{len(paths):05d}.npz"
-        if not path.exists():
-            labels = label_shard(labeller, seed * 1_000_003 + len(paths))
-            write_shard(path, labels)
-            new += len(labels)
-        with path.open("rb") as source, np.load(source, allow_pickle=False) as file:
-            done += len(file["masks"])
-        paths.append(path)
-        rate = new / (time.perf_counter() - begun)
+    paths = [folder / f"{number:05d}.npz" for number in range(shards)]
+    tasks = [(number, path) for number, path in enumerate(paths) if not path.exists()]
+    begun, made = time.perf_counter(), 0
+    executor = "serial" if jobs == 1 else "processes"
+    for done, (_, count) in enumerate(run_tasks(label_shard, labeller, tasks, executor, jobs), 1):
+        made += count
+        rate = made / (time.perf_counter() - begun)
         print(
-            f"label: {done:,} of {count:,} positions, {rate:.0f}/s",
+            f"label: {len(paths) - len(tasks) + done:,} of {len(paths):,} shards, {rate:.0f} labels/s",
             end="\r" if sys.stdout.isatty() else "\n",
             flush=True,
         )
     return paths
 
 
+# Learning ---------------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Gain:
-    """What labels say of a policy on positions it has not learned from: mean value of its choices."""
+    """What labels say of a policy on positions it has not learned from: mean value of its choices, less that of chance."""
 
     prior: float
     learned: float
     best: float  # of the best label: too high, as the best of noisy values is
 
 
-def renamed(game: BatchGame, labels: Labels, ids: Array, rng: np.random.Generator) -> Labels:
-    """Return some labels, each under a random renaming that leaves the game the same."""
-    observations = labels.observations[ids]
-    inputs, actions = game.random_symmetries(observations.view(game.spec.observation_dtype).reshape(-1), rng)
+def renamed(game: BatchGame, labels: Labels, rng: np.random.Generator) -> Labels:
+    """Return labels, each under a random renaming that leaves the game the same."""
+    inputs, actions = game.random_symmetries(labels.observations.view(game.spec.observation_dtype).reshape(-1), rng)
+    by_action = (labels.masks, labels.tried, labels.points, labels.wins)
     return Labels(
-        np.take_along_axis(observations, inputs, axis=1),
-        np.take_along_axis(labels.masks[ids], actions, axis=1),
-        np.take_along_axis(labels.values[ids], actions, axis=1),
+        np.take_along_axis(labels.observations, inputs, axis=1),
+        *(np.take_along_axis(array, actions, axis=1) for array in by_action),
     )
 
 
 def learn(
     game: BatchGame,
     network: TorchNetwork,
-    train: Labels,
-    test: Labels,
+    train: Sequence[Path],
+    test: Sequence[Path],
     *,
-    kl: float,
+    aim: Aim,
+    temperature: float,
     epochs: int,
     learning_rate: float,
     seed: int = 0,
 ) -> Gain:
-    """Raise the expected value of the choices of `network` by the labels, in place.
+    """Raise the expected value of the choices of `network` by the labels of shards, in place.
 
     Every position is met under another name in every epoch (`BatchGame.random_symmetries`).
 
-    The loss is  -sum_a pi(a) value(a) + kl KL(pi || prior): linear in the labels, so that their noise does not bias it
-    as a softmax over noisy values would.
+    The loss is  -sum_a pi(a) value(a) - temperature H(pi)  over the actions tried: linear in the labels, so that their
+    noise does not bias it as a softmax over noisy values would, and least where pi(a) grows as exp(value(a) / temperature).
     """
-    prior = copy.deepcopy(network)
-    before, best = expected_value(network, test)
+    before, best = expected_value(network, game, test, aim)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
-    steps = epochs * len(torch.arange(len(train)).split(BATCH))
-    done = 0
     for epoch in range(epochs):
-        for batch in torch.randperm(len(train), generator=generator).split(BATCH):
-            labels = renamed(game, train, batch.numpy(), rng)
-            positions, ids = network.read(labels.observations, labels.masks), np.arange(len(labels))
+        order = rng.permutation(len(train))
+        for first in range(0, len(order), AT_ONCE):
+            done = (epoch + first / len(order)) / epochs
             for group in optimizer.param_groups:
-                group["lr"] = learning_rate * max(0.05, 1 - done / steps)
-            scores, outcome = network(positions, ids)
-            values = legal_values(labels, scores.shape[1])
-            log_probs = log_probabilities(scores)
-            with torch.no_grad():
-                prior_log_probs = log_probabilities(prior(positions, ids)[0])
-            probs = log_probs.exp()
-            divergence = (probs * (log_probs - prior_log_probs)).sum(1)
-            reached = torch.from_numpy(labels.outcomes)
-            loss = (kl * divergence - (probs * values).sum(1)).mean() + 0.1 * (outcome - reached).square().mean()
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimizer.step()
-            done += 1
-        value, _ = expected_value(network, test)
+                group["lr"] = learning_rate * max(0.03, 1 - done)
+            some = [renamed(game, read_shard(train[number], game), rng) for number in order[first : first + AT_ONCE]]
+            learn_from(network, optimizer, some, aim, temperature, generator)
+        value, _ = expected_value(network, game, test, aim)
         print(f"learn: epoch {epoch + 1} of {epochs}, value of choices {before:+.4f} -> {value:+.4f}", flush=True)
-    return Gain(before, expected_value(network, test)[0], best)
+    return Gain(before, expected_value(network, game, test, aim)[0], best)
 
 
-BATCH = 1024
+def learn_from(
+    network: TorchNetwork,
+    optimizer: torch.optim.Optimizer,
+    shards: list[Labels],
+    aim: Aim,
+    temperature: float,
+    generator: torch.Generator,
+) -> None:
+    """Make one pass over the labels of some shards."""
+    positions = join([network.read(labels.observations, labels.masks) for labels in shards])
+    values, tried, outcomes = legal_values(shards, aim)
+    for batch in torch.randperm(len(positions), generator=generator).split(BATCH):
+        ids = batch.numpy()
+        scores, outcome = network(positions, ids)
+        width = scores.shape[1]
+        log_probs = log_probabilities(scores.masked_fill(~tried[batch, :width], MASKED))
+        gained = (log_probs.exp() * values[batch, :width]).sum(1)
+        missed = (outcome - outcomes[batch]).square()
+        loss = (VALUE_WEIGHT * missed - gained - temperature * entropy(log_probs)).mean()
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
 
 
-def legal_values(labels: Labels, width: int) -> torch.Tensor:
-    """Return the values of the legal actions of all positions, less their mean, as the network orders them [B, K]."""
-    out = np.zeros((len(labels), width), np.float32)
-    for i in range(len(labels)):
-        values = labels.values[i, labels.masks[i]]
-        out[i, : len(values)] = values - values.mean()
-    return torch.from_numpy(out)
+def legal_values(shards: Sequence[Labels], aim: Aim) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return values less their position's mean, 0 if not tried, what was tried, both [M, K] as scored; the means [M]."""
+    masks, tried = (np.concatenate([getattr(labels, name) for labels in shards]) for name in ("masks", "tried"))
+    values, means = (np.concatenate(part) for part in zip(*map(aim.values, shards), strict=True))
+    shape = (len(masks), int(masks.sum(axis=1).max()))
+    out, known = np.zeros(shape, np.float32), np.zeros(shape, np.bool_)
+    rows, actions = np.nonzero(tried)
+    places = (masks.cumsum(axis=1) - 1)[rows, actions]
+    out[rows, places], known[rows, places] = values[rows, actions], True
+    return torch.from_numpy(out), torch.from_numpy(known), torch.from_numpy(means)
 
 
 @torch.no_grad()
-def score_all(network: TorchNetwork, labels: Labels) -> Iterator[tuple[torch.Tensor, torch.Tensor, int]]:
-    """Yield log-probabilities of the legal actions [k], their values [k] and the position's number, for all positions."""
-    positions = network.read(labels.observations, labels.masks)
-    sizes = np.diff(positions.legal_start)
-    for batch in torch.arange(len(labels)).split(4096):
-        log_probs = log_probabilities(network(positions, batch.numpy())[0])
-        for row, i in enumerate(batch.tolist()):
-            values = torch.from_numpy(labels.values[i, labels.masks[i]])
-            yield log_probs[row, : sizes[i]].clone(), values, i
+def expected_value(network: TorchNetwork, game: BatchGame, shards: Sequence[Path], aim: Aim) -> tuple[float, float]:
+    """Return the mean value of a policy's choices among what was tried, and of the best label, less the position's mean."""
+    chosen: list[Array] = []
+    best: list[Array] = []
+    for path in shards:
+        labels = read_shard(path, game)
+        positions = network.read(labels.observations, labels.masks)
+        values, tried, _ = legal_values([labels], aim)
+        scores = network(positions, np.arange(len(positions)))[0].masked_fill(~tried, MASKED)
+        chosen.append((log_probabilities(scores).exp() * values).sum(1).numpy())
+        best.append(values.max(1).values.numpy())
+    return float(np.concatenate(chosen).mean()), float(np.concatenate(best).mean())
 
 
-def expected_value(network: TorchNetwork, labels: Labels) -> tuple[float, float]:
-    """Return the mean value of a policy's choices and of the best label, each less the mean of its position."""
-    chosen = best = 0.0
-    for log_probs, values, _ in score_all(network, labels):
-        values = values - values.mean()
-        chosen += float((log_probs.exp() * values).sum())
-        best += float(values.max())
-    return chosen / len(labels), best / len(labels)
+# Command ----------------------------------------------------------------------------------------------------------------
+
+
+def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """Return what was asked for."""
+    reader = argparse.ArgumentParser("python -m training.distill", description="Learn from every action played out.")
+    reader.add_argument("--game", default="sting")
+    for name, meaning in (("--option", "an option of the game"), ("--also", "an option of a second configuration")):
+        reader.add_argument(name, action="append", default=[], metavar="KEY=VALUE", help=meaning)
+    reader.add_argument("--players", default="2", help="player counts, comma separated, each as often as it is named")
+    reader.add_argument("--bot", default="planner", help="the bot that plays on")
+    reader.add_argument("--movers", default="planner,ppo,greedy", help="agents in whose games positions are labelled")
+    reader.add_argument("--shards", type=int, default=100, help=f"of labels, {LANES * STEPS:,} decisions each")
+    reader.add_argument("--jobs", type=int, default=1, help="processes that label")
+    reader.add_argument("--seed", type=int, default=1)
+    reader.add_argument("--init", type=Path, help="folder of the policy to improve; without, a new one is begun")
+    reader.add_argument("--advisors", default="planner,greedy", help="of a new policy; it begins near the first")
+    reader.add_argument("--out", type=Path, required=True, help="labels go to OUT/labels, the policy to OUT/best")
+    reader.add_argument("--floor", type=float, help="try only what the policy of --init finds at least so likely")
+    reader.add_argument(
+        "--more", type=Path, action="append", default=[], help="a folder of labels to learn from as well"
+    )
+    reader.add_argument("--point", type=float, default=1.0, help="what a point is worth, in the game's own reward")
+    reader.add_argument("--win", type=float, default=1.0, help="what a win is worth")
+    reader.add_argument("--temperature", type=float, default=0.02, help="what a nat of entropy is worth")
+    reader.add_argument("--epochs", type=int, default=4)
+    reader.add_argument("--learning-rate", type=float, default=1e-3)
+    given = reader.parse_args(arguments)
+    if given.floor is not None and given.init is None:
+        reader.error("--floor asks a policy what is worth trying: name one with --init")
+    return given
+
+
+def begin_network(game: BatchGame, given: argparse.Namespace) -> tuple[TorchNetwork, Any]:
+    """Return the network to improve, and what is told of its past."""
+    if given.init is None:
+        torch.manual_seed(given.seed)
+        shape = policies.network_shape(game.spec, advisors=tuple(given.advisors.split(",")))
+        return make_network(game, shape), None
+    before = policies.load(given.init, game).network
+    network = make_network(game, before.shape)
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in before.weights.items()})
+    return network, policies.read_description(given.init).get("training")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Label and learn."""
-    reader = argparse.ArgumentParser("python -m training.distill", description="Learn from rollouts.")
-    reader.add_argument("--game", default="sting")
-    reader.add_argument(
-        "--option", "-o", action="append", default=[], metavar="KEY=VALUE", help="an option of the game"
-    )
-    reader.add_argument("--players", default="2", help="player counts, comma separated, each as often as it is named")
-    reader.add_argument("--bot", default="greedy", help="the bot that plays on")
-    reader.add_argument("--worlds", type=int, default=24)
-    reader.add_argument("--win-reward", type=float, default=0.0, help="what a win is worth beside the game's reward")
-    reader.add_argument("--labels", type=int, default=200_000)
-    reader.add_argument("--seed", type=int, default=1)
-    reader.add_argument("--init", required=True, help="folder of the policy to improve")
-    reader.add_argument("--out", type=Path, required=True, help="labels go to OUT/labels, the policy to OUT/best")
-    reader.add_argument("--kl", type=float, default=0.005, help="weight of the divergence from the policy improved")
-    reader.add_argument("--epochs", type=int, default=4)
-    reader.add_argument("--learning-rate", type=float, default=1e-3)
-    given = reader.parse_args(arguments)
+    given = read_arguments(arguments)
     torch.set_num_threads(1)
     players = tuple(int(part) for part in given.players.split(","))
     name = game_id(given.game)
     options = dict(make(name).spec.unit_options) | dict(read_option(text) for text in given.option)
-    game = make(name, **options, num_players=players[0])
-    bot = make_agent(given.bot, game)
-    if not isinstance(bot, CompiledBot):
-        raise SystemExit(f"only a compiled bot can play on, not {given.bot}")
-    actor = policies.load(given.init, game)
-    labeller = Labeller(game, actor, bot, players, given.worlds, given.win_reward)
-    paths = label(given.out / "labels", labeller, given.labels, given.seed)
-    held_out = max(1, int(len(paths) * HELD_OUT))
-    train, test = read_shards(paths[held_out:], game), read_shards(paths[:held_out], game)
-    description, shape = policies.read_description(Path(given.init)), actor.network.shape
-    network = make_network(game, shape)
-    network.load_state_dict({name: torch.from_numpy(array) for name, array in actor.network.weights.items()})
-    gain = learn(game, network, train, test, kl=given.kl, epochs=given.epochs, learning_rate=given.learning_rate)
-    story = {
-        "distilled": vars(given) | {"out": str(given.out), "gain": vars(gain)},
-        "before": description.get("training"),
-    }
-    policies.save(given.out / "best", policies.describe(game, shape, story), network.arrays())
+    configurations = [options] + ([options | dict(map(read_option, given.also))] if given.also else [])
+    games = tuple(make(name, **some, num_players=players[0]) for some in configurations)
+    judge = None if given.floor is None else f"checkpoint:{given.init}"
+    movers = tuple(given.movers.split(","))
+    labeller = Labeller(games, movers, given.bot, players, given.seed, judge, given.floor or 0.0)
+    network, past = begin_network(games[0], given)
+    train: list[Path] = []
+    test: list[Path] = []
+    new = label(given.out / "labels", labeller, given.shards, given.jobs)
+    for paths in (new, *(sorted(folder.glob("*.npz")) for folder in given.more)):
+        held_out = max(1, int(len(paths) * HELD_OUT))
+        test += paths[:held_out]
+        train += paths[held_out:]
+    gain = learn(
+        games[0], network, train, test, aim=Aim(given.point, given.win), temperature=given.temperature,
+        epochs=given.epochs, learning_rate=given.learning_rate,
+    )  # fmt: skip
+    told = {key: str(value) if key in ("init", "out", "more") else value for key, value in vars(given).items()}
+    story = {"distilled": told | {"gain": vars(gain)}, "before": past}
+    policies.save(given.out / "best", policies.describe(games[0], network.shape, story), network.arrays())
     print(
         f"done: value of choices {gain.prior:+.4f} -> {gain.learned:+.4f} (best label {gain.best:+.4f}); {given.out}/best"
     )

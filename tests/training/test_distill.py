@@ -1,97 +1,274 @@
-"""Learning from labels: it finds what they say of positions not learned from, and is not led by noise."""
+"""Learning from labels: they are what play comes to, and a policy finds in them what holds for positions it has not seen."""
+
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from agents.base import luck, play_out
 from agents.policy import network_shape
 from agents.registry import make_agent
-from agents.search import rollouts
 from sting_env import StingGame
 from tabletop.game import flat
-from training.distill import Labeller, Labels, expected_value, learn, renamed
+from training import distill
+from training.distill import Aim, Labeller, Labels, expected_value, learn, read_shard, renamed, try_actions, write_shard
 from training.network import make_network
+
+
+def some_states(game, count, steps, seed=4):
+    states = game.new_states(count)
+    game.reset(states, seed)
+    for _ in range(steps):
+        game.step(states, game.random_actions(states, np.arange(count, dtype=np.uint64)))
+    return states[~game.terminated(states)]
+
+
+# What labels are --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("num_players", [2, 4])
+def test_the_label_of_what_the_bot_would_do_is_what_it_comes_to(num_players):
+    game = StingGame(num_players=num_players, rounds=1)
+    greedy = make_agent("greedy", game)
+    states = some_states(game, 200, 15)
+    legal = game.legal_action_mask(states)
+    points, _ = try_actions(game, states, legal, greedy, 77)
+    own = greedy.act(game.observe(states), legal, luck(states, 77))
+    ends = states.copy()
+    play_out(game, ends, [greedy] * game.spec.max_players, 77)
+    every, player = np.arange(len(states)), states["current_player"]
+    assert points[every, own] == pytest.approx((ends["returns"] - states["returns"])[every, player])
+    assert (points[~legal] == 0).all()
+
+
+def test_each_action_is_played_out_from_the_position_as_it_lies():
+    """One by one, lane by lane, from copies: the same values; and no position is changed."""
+    game = StingGame(num_players=2, rounds=1)
+    greedy = make_agent("greedy", game)
+    states = some_states(game, 12, 22)
+    kept = states.copy()
+    tried = game.legal_action_mask(states)
+    tried[::3, ::2] = False
+    points, _ = try_actions(game, states, tried, greedy, 5)
+    assert (states == kept).all()
+    assert (points[~tried] == 0).all()
+    for b in range(len(states)):
+        player = int(states["current_player"][b])
+        for action in np.flatnonzero(tried[b]):
+            trial = states[b : b + 1].copy()
+            game.step(trial, np.array([action]))
+            play_out(game, trial, [greedy] * game.spec.max_players, 5)
+            assert points[b, action] == pytest.approx(float((trial["returns"] - states["returns"][b])[0, player]))
+
+
+def test_wins_are_shares_less_the_equal_one():
+    """Three players: who is paid most has won, alone or shared."""
+    game = StingGame(num_players=3, rounds=1)
+    states = some_states(game, 60, 10)
+    legal = game.legal_action_mask(states)
+    points, wins = (part[legal] for part in try_actions(game, states, legal, make_agent("greedy", game), 5))
+    shares = wins + 1 / 3
+    assert set(shares.round(5)) <= {0.0, np.float32(1 / 3).round(5), 0.5, 1.0}
+    assert {0.0, 1.0} <= set(shares.round(5))
+    assert points[shares > 0.99].min() > 0
+
+
+def test_of_five_rounds_the_next_payment_counts_and_the_last_round_tells_the_winner():
+    game = StingGame(num_players=2, rounds=5)
+    greedy = make_agent("greedy", game)
+    states = some_states(game, 300, 12)
+    for played in range(5):
+        legal = game.legal_action_mask(states)
+        points, wins = (part[legal] for part in try_actions(game, states, legal, greedy, 5))
+        if played < 4:
+            assert wins == pytest.approx(distill.WIN_PER_POINT * points)
+        else:
+            assert set(wins.round(5)) <= {-0.5, 0.0, 0.5}
+            assert (wins * points < 0).any()  # the round won and the game lost
+        play_out(game, states, [greedy] * game.spec.max_players, 5, until_paid=True)
+
+
+# Shards -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(distill, "LANES", 12)
+    monkeypatch.setattr(distill, "STEPS", 6)
+    games = (StingGame(num_players=2, rounds=1), StingGame(num_players=2, rounds=5))
+    return Labeller(games, ("greedy", "random"), "greedy", (2, 3, 5), seed=3)
+
+
+def test_a_shard_hangs_on_its_number_alone_and_those_there_are_kept(small, tmp_path, capsys):
+    paths = distill.label(tmp_path, small, 3, jobs=1)
+    assert [path.name for path in paths] == ["00000.npz", "00001.npz", "00002.npz"]
+    first = [read_shard(path, small.games[0]) for path in paths]
+    assert not np.array_equal(first[0].points, first[2].points)
+    paths[1].unlink()
+    times = [path.stat().st_mtime_ns for path in (paths[0], paths[2])]
+    assert distill.label(tmp_path, small, 3, jobs=1) == paths
+    assert [path.stat().st_mtime_ns for path in (paths[0], paths[2])] == times
+    again = read_shard(paths[1], small.games[0])
+    assert np.array_equal(again.observations, first[1].observations)
+    assert np.array_equal(again.points, first[1].points)
+    assert list(tmp_path.glob("*.part")) == []
+    assert "3 of 3 shards" in capsys.readouterr().out
+
+
+def test_labelled_positions_leave_a_choice_and_are_of_all_that_was_asked_for(small):
+    shards = [small.shard(number) for number in (1, 3, 5, 7)]  # of five-round games
+    for labels in shards:
+        assert (labels.masks.sum(axis=1) > 1).all()
+        assert (labels.tried == labels.masks).all()
+        assert (labels.points[~labels.masks] == 0).all()
+    seen = np.concatenate([labels.observations.view(small.games[1].spec.observation_dtype) for labels in shards])
+    assert set(seen["num_players"].reshape(-1, 5).argmax(axis=1) + 2) == {2, 3, 5}
+    assert set(seen["rounds_left"].ravel()) == {1, 2, 3, 4, 5}
+
+
+def test_a_judge_leaves_out_what_it_finds_unlikely(small):
+    judged = replace(small, judge="ppo", floor=0.02)
+    labels = judged.shard(0)
+    policy = make_agent("ppo", small.games[0])
+    records = labels.observations.view(small.games[0].spec.observation_dtype).reshape(-1)
+    likely = policy.probabilities(records, labels.masks) >= 0.02
+    assert len(labels) < len(small.shard(0))
+    assert (labels.tried == labels.masks & likely).all()
+    assert (labels.tried.sum(axis=1) > 1).all()
+    assert (labels.tried != labels.masks).any()
+    assert (labels.points[~labels.tried] == 0).all()
+
+
+def test_only_a_network_judges(small):
+    with pytest.raises(ValueError, match="only a trained network can judge what to try, not greedy"):
+        replace(small, judge="greedy", floor=0.02).shard(0)
+    with pytest.raises(SystemExit):
+        distill.main(["--floor", "0.1", "--out", "nowhere"])
+
+
+def test_only_a_compiled_bot_plays_on(small):
+    with pytest.raises(ValueError, match="only a compiled bot can play on, not ppo"):
+        Labeller(small.games, ("greedy",), "ppo", (2,), 1).shard(0)
+
+
+# Learning ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def positions():
     game = StingGame(num_players=2, rounds=1)
-    states = game.new_states(1500)
-    game.reset(states, 4)
-    for _ in range(25):
-        game.step(states, game.random_actions(states, np.arange(1500, dtype=np.uint64)))
-    states = states[~game.terminated(states)]
+    states = some_states(game, 1500, 25)
     states = states[game.legal_action_mask(states).sum(axis=1) > 1]
     return game, flat(game.observe(states)), game.legal_action_mask(states)
 
 
-def halves(observations, masks, values):
+def halves(folder: Path, observations, masks, values):
     values = np.where(masks, values, 0).astype(np.float32)
     middle = len(values) // 2
-    return [Labels(observations[part], masks[part], values[part]) for part in (slice(0, middle), slice(middle, None))]
+    paths = [folder / "a.npz", folder / "b.npz"]
+    for path, part in zip(paths, (slice(0, middle), slice(middle, None)), strict=True):
+        write_shard(path, Labels(observations[part], masks[part], masks[part], values[part], 0 * values[part]))
+    return [paths[:1], paths[1:]]
 
 
-def test_better_actions_are_found_under_noise(positions):
+def small_network(game, *advisors):
+    torch.manual_seed(2)
+    return make_network(game, network_shape(game.spec, 64, 16, advisors))
+
+
+def test_better_actions_are_found_under_noise(positions, tmp_path):
     game, observations, masks = positions
     rng = np.random.default_rng(1)
     truth = np.where(np.arange(game.num_actions) % 2 == 0, 0.3, 0.0) * np.ones(masks.shape)
-    train, _ = halves(observations, masks, truth + rng.normal(0, 0.3, masks.shape))
-    _, test = halves(observations, masks, truth)
-    torch.manual_seed(2)
-    network = make_network(game, network_shape(game.spec, 64, 16))
-    gain = learn(game, network, train, test, kl=0.005, epochs=12, learning_rate=3e-3)
+    (tmp_path / "noisy").mkdir()
+    train, _ = halves(tmp_path / "noisy", observations, masks, truth + rng.normal(0, 0.3, masks.shape))
+    _, test = halves(tmp_path, observations, masks, truth)
+    gain = learn(game, small_network(game), train, test, aim=Aim(), temperature=0.005, epochs=12, learning_rate=3e-3)
     assert abs(gain.prior) < 0.02
     assert gain.learned > 0.5 * gain.best
+
+
+def test_what_was_not_tried_is_not_learned_from(positions, tmp_path):
+    """Others would draw a policy away from the best of those tried, if their zeros counted."""
+    game, observations, masks = positions
+    tried = masks & (np.arange(game.num_actions) % 3 > 0)
+    kept = tried.sum(axis=1) > 1
+    observations, masks, tried = observations[kept], masks[kept], tried[kept]
+    values = np.where(tried, np.where(np.arange(game.num_actions) % 3 == 1, -0.5, -1), 0).astype(np.float32)
+    write_shard(tmp_path / "x.npz", Labels(observations, masks, tried, values, 0 * values))
+    gain = learn(
+        game, small_network(game), [tmp_path / "x.npz"], [tmp_path / "x.npz"],
+        aim=Aim(), temperature=0.005, epochs=30, learning_rate=3e-3,
+    )  # fmt: skip
+    assert gain.learned > 0.5 * gain.best > 0
+
+
+def test_a_win_counts_as_the_aim_says():
+    tried = np.array([[True, True, False]])
+    labels = Labels(np.zeros((1, 1), np.int8), tried, tried, np.float32([[0.2, 0, 0]]), np.float32([[-0.5, 0.5, 0]]))
+    values, mean = Aim(point=2.0, win=0.1).values(labels)
+    assert mean == pytest.approx([(2 * 0.2 - 0.05 + 0.05) / 2])
+    assert values[0] == pytest.approx([0.35 - 0.2, 0.05 - 0.2, 0])
+
+
+def test_noise_alone_teaches_nothing(positions, tmp_path):
+    game, observations, masks = positions
+    train, test = halves(tmp_path, observations, masks, np.random.default_rng(3).normal(0, 0.3, masks.shape))
+    gain = learn(game, small_network(game), train, test, aim=Aim(), temperature=0.005, epochs=3, learning_rate=1e-3)
+    assert abs(gain.learned) < 0.05 < gain.best
+
+
+def test_a_shard_reads_as_it_was_written(positions, tmp_path):
+    game, observations, masks = positions
+    values = np.where(masks, np.random.default_rng(5).normal(size=masks.shape), 0).astype(np.float32)
+    written = Labels(observations, masks, masks & (values > 0), values, 2 * values)
+    write_shard(tmp_path / "x.npz", written)
+    read = read_shard(tmp_path / "x.npz", game)
+    for name in ("observations", "masks", "tried", "points", "wins"):
+        assert np.array_equal(getattr(read, name), getattr(written, name)), name
 
 
 def test_renamed_labels_value_the_renamed_actions_alike(positions):
     """By the texts: the label of `discard R3` goes with the mask and the card in hand to what R3 has become."""
     game, observations, masks = positions
     values = np.where(masks, np.arange(game.num_actions), 0).astype(np.float32)
-    labels = Labels(observations, masks, values)
-    ids = np.arange(100, 164)
-    new = renamed(game, labels, ids, np.random.default_rng(4))
+    part = slice(100, 164)
+    labels = Labels(observations[part], masks[part], masks[part], values[part], -values[part])
+    new = renamed(game, labels, np.random.default_rng(4))
     hands = new.observations.view(game.spec.observation_dtype).reshape(-1)["hand"]
-    for i, row in enumerate(ids):
-        assert new.masks[i].sum() == masks[row].sum()
-        assert (np.sort(new.values[i]) == np.sort(values[row])).all()
+    for i in range(len(labels)):
+        assert new.masks[i].sum() == labels.masks[i].sum()
+        assert (np.sort(new.points[i]) == np.sort(labels.points[i])).all()
+        assert (new.wins[i] == -new.points[i]).all()
+        assert (new.tried[i] == new.masks[i]).all()
         discards = [a for a in np.flatnonzero(new.masks[i]) if game.action_to_string(int(a)).startswith("discard")]
         assert all(hands[i, a - game.string_to_action("discard R1")] > 0 for a in discards)
-    assert (new.masks != masks[ids]).any()
+    assert (new.masks != labels.masks).any()
 
 
-def test_noise_alone_teaches_nothing(positions):
+def test_the_value_of_a_sure_choice_is_that_of_its_label_less_the_mean(positions, tmp_path):
     game, observations, masks = positions
-    train, test = halves(observations, masks, np.random.default_rng(3).normal(0, 0.3, masks.shape))
-    torch.manual_seed(2)
-    network = make_network(game, network_shape(game.spec, 64, 16))
-    gain = learn(game, network, train, test, kl=0.005, epochs=3, learning_rate=1e-3)
-    assert abs(gain.learned) < 0.05 < gain.best
-
-
-def test_the_value_of_a_sure_choice_is_that_of_its_label_less_the_mean(positions):
-    game, observations, masks = positions
-    network = make_network(game, network_shape(game.spec, 64, 16, ("greedy",)))
+    network = small_network(game, "greedy")
     network.advice.bias.data[0] = 1000.0  # does what its advisor says
     values = np.zeros(masks.shape)
-    rows = np.arange(len(masks))
-    values[rows, network.advisors.advise(observations, masks)[:, 0]] = 1.0
-    labels, _ = halves(observations, masks, values)
+    values[np.arange(len(masks)), network.advisors.advise(observations, masks)[:, 0]] = 1.0
+    first, _ = halves(tmp_path, observations, masks, values)
+    labels = read_shard(first[0], game)
     expected = (1 - 1 / labels.masks.sum(axis=1)).mean()
-    assert expected_value(network, labels)[0] == pytest.approx(expected, abs=1e-4)
+    assert expected_value(network, game, first, Aim())[0] == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_win_counts_beside_the_points():
-    """Three players: a round surely won by one is worth the margin and the bonus less its equal share."""
+def test_labels_and_learning_by_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(distill, "LANES", 8)
+    monkeypatch.setattr(distill, "STEPS", 4)
+    words = "--players 2,3 --shards 4 --movers greedy --bot greedy --advisors greedy --epochs 1 --also rounds=5"
+    distill.main([*words.split(), "--out", str(tmp_path / "run")])
     game = StingGame(num_players=3, rounds=1)
-    states = game.new_states(40)
-    game.reset(states, 8)
-    greedy = make_agent("greedy", game)
-    plain, more = (Labeller(game, greedy, greedy, (3,), 4, bonus).values(states, 5) for bonus in (0.0, 0.9))
-    wins = rollouts(StingGame(num_players=3, rounds=1, reward="win"), states, greedy, 4, 5).mean
-    legal = game.legal_action_mask(states)
-    shares = (1 + 2 * wins[legal]) / 3  # reward="win" pays a lone winner 1 and the others -1/2
-    assert shares.min() >= 0
-    assert shares.max() <= 1
-    assert (more - plain)[legal] == pytest.approx(0.9 * (shares - 1 / 3), abs=1e-6)
-    assert np.isnan(more[~legal]).all()
+    again = make_agent(f"checkpoint:{tmp_path}/run/best", game)
+    states = some_states(game, 20, 3)
+    masks = game.legal_action_mask(states)
+    actions = again.act(game.observe(states), masks, luck(states, 1))
+    assert masks[np.arange(len(states)), actions].all()
+    assert "done: value of choices" in capsys.readouterr().out

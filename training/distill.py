@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -98,8 +98,8 @@ class Labeller:
 
     games: configurations, met in turn by the number of the shard. movers: specs of the agents that play (`agents.registry`),
     one drawn for every seat of every game; bot: the spec of who plays on. players: player counts, each as often as it is
-    named. judge: None, or the spec of a policy: only actions are tried to which it gives at least the probability `floor`,
-    where there are two of them.
+    named. judge: None, or the spec of a policy: only the `most` actions are tried that it finds likeliest, and only those to
+    which it gives at least the probability `floor`, where there are two of them.
     """
 
     games: tuple[BatchGame, ...]
@@ -109,6 +109,7 @@ class Labeller:
     seed: int
     judge: str | None = None
     floor: float = 0.0
+    most: int | None = None
 
     @cached_property
     def player_on(self) -> CompiledBot:
@@ -157,7 +158,12 @@ class Table:
             return masks
         if not isinstance(self.judge, policies.PolicyAgent):
             raise ValueError(f"only a trained network can judge what to try, not {self.judge.name}")
-        return np.asarray(masks & (self.judge.probabilities(observations, masks) >= self.labeller.floor))
+        likely = self.judge.probabilities(observations, masks)
+        tried = masks & (likely >= self.labeller.floor)
+        if self.labeller.most is not None:
+            order = np.argsort(np.where(masks, -likely, 1.0), axis=1, kind="stable")
+            np.put_along_axis(tried, order[:, self.labeller.most :], False, axis=1)
+        return np.asarray(tried)
 
     def _moves(self, observations: Array, masks: Array) -> Array:
         """Return what is played in every lane: int64 [LANES]."""
@@ -266,13 +272,21 @@ def label(folder: Path, labeller: Labeller, shards: int, jobs: int) -> list[Path
 # Learning ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Gain:
-    """What labels say of a policy on positions it has not learned from: mean value of its choices, less that of chance."""
+class Worth(NamedTuple):
+    """What labels say of a policy: mean value of its choices, and of its likeliest actions, less that of chance."""
 
-    prior: float
-    learned: float
-    best: float  # of the best label: too high, as the best of noisy values is
+    sampling: float
+    likeliest: float
+
+    def __str__(self) -> str:
+        return f"{self.sampling:+.5f} sampling, {self.likeliest:+.5f} best action"
+
+
+class Gain(NamedTuple):
+    """What labels say of a policy on positions it has not learned from, before and after."""
+
+    prior: Worth
+    learned: Worth
 
 
 def renamed(game: BatchGame, labels: Labels, rng: np.random.Generator) -> Labels:
@@ -304,7 +318,8 @@ def learn(
     The loss is  -sum_a pi(a) value(a) - temperature H(pi)  over the actions tried: linear in the labels, so that their
     noise does not bias it as a softmax over noisy values would, and least where pi(a) grows as exp(value(a) / temperature).
     """
-    before, best = expected_value(network, game, test, aim)
+    before = expected_value(network, game, test, aim)
+    print(f"learn: before, value of choices {before}", flush=True)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
     for epoch in range(epochs):
@@ -315,9 +330,8 @@ def learn(
                 group["lr"] = learning_rate * max(0.03, 1 - done)
             some = [renamed(game, read_shard(train[number], game), rng) for number in order[first : first + AT_ONCE]]
             learn_from(network, optimizer, some, aim, temperature, generator)
-        value, _ = expected_value(network, game, test, aim)
-        print(f"learn: epoch {epoch + 1} of {epochs}, value of choices {before:+.4f} -> {value:+.4f}", flush=True)
-    return Gain(before, expected_value(network, game, test, aim)[0], best)
+        print(f"learn: epoch {epoch + 1} of {epochs}, {expected_value(network, game, test, aim)}", flush=True)
+    return Gain(before, expected_value(network, game, test, aim))
 
 
 def learn_from(
@@ -358,18 +372,30 @@ def legal_values(shards: Sequence[Labels], aim: Aim) -> tuple[torch.Tensor, torc
 
 
 @torch.no_grad()
-def expected_value(network: TorchNetwork, game: BatchGame, shards: Sequence[Path], aim: Aim) -> tuple[float, float]:
-    """Return the mean value of a policy's choices among what was tried, and of the best label, less the position's mean."""
-    chosen: list[Array] = []
-    best: list[Array] = []
+def expected_value(network: TorchNetwork, game: BatchGame, shards: Sequence[Path], aim: Aim) -> Worth:
+    """Return what a policy's choices among the actions tried are worth, less the position's mean."""
+    parts = []
     for path in shards:
         labels = read_shard(path, game)
         positions = network.read(labels.observations, labels.masks)
         values, tried, _ = legal_values([labels], aim)
         scores = network(positions, np.arange(len(positions)))[0].masked_fill(~tried, MASKED)
-        chosen.append((log_probabilities(scores).exp() * values).sum(1).numpy())
-        best.append(values.max(1).values.numpy())
-    return float(np.concatenate(chosen).mean()), float(np.concatenate(best).mean())
+        sampled = (log_probabilities(scores).exp() * values).sum(1)
+        parts.append(torch.stack([sampled, values.gather(1, scores.argmax(1, keepdim=True)).squeeze(1)]))
+    sampling, likeliest = torch.cat(parts, dim=1).mean(1).tolist()
+    return Worth(sampling, likeliest)
+
+
+@torch.no_grad()
+def sharpen(network: TorchNetwork, factor: float) -> None:
+    """Multiply all scores, in place: the best action stays, and sampling strays from it less."""
+    last = [network.policy.weight, network.policy.bias]
+    if network.shape.rows is not None:
+        last.append(network.query.weight)
+    if network.shape.advisors:
+        last += [network.advice.weight, network.advice.bias]
+    for weights in last:
+        weights *= factor
 
 
 # Command ----------------------------------------------------------------------------------------------------------------
@@ -390,18 +416,24 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     reader.add_argument("--init", type=Path, help="folder of the policy to improve; without, a new one is begun")
     reader.add_argument("--advisors", default="planner,greedy", help="of a new policy; it begins near the first")
     reader.add_argument("--out", type=Path, required=True, help="labels go to OUT/labels, the policy to OUT/best")
-    reader.add_argument("--floor", type=float, help="try only what the policy of --init finds at least so likely")
+    reader.add_argument("--floor", type=float, help="try only what the judge finds at least so likely")
+    reader.add_argument("--most", type=int, help="try only so many actions, those that the judge finds likeliest")
+    reader.add_argument("--judge", type=Path, help="folder of the policy that says so; by default that of --init")
     reader.add_argument(
         "--more", type=Path, action="append", default=[], help="a folder of labels to learn from as well"
     )
     reader.add_argument("--point", type=float, default=1.0, help="what a point is worth, in the game's own reward")
     reader.add_argument("--win", type=float, default=1.0, help="what a win is worth")
     reader.add_argument("--temperature", type=float, default=0.02, help="what a nat of entropy is worth")
+    reader.add_argument("--sharpen", type=float, default=4.0, help="what scores are multiplied by in the end")
     reader.add_argument("--epochs", type=int, default=4)
     reader.add_argument("--learning-rate", type=float, default=1e-3)
     given = reader.parse_args(arguments)
-    if given.floor is not None and given.init is None:
-        reader.error("--floor asks a policy what is worth trying: name one with --init")
+    given.judge = given.judge or given.init
+    if (given.floor, given.most) != (None, None) and given.judge is None:
+        reader.error("--floor and --most ask a policy what is worth trying: name one with --judge or --init")
+    if given.most is not None and given.most < 2:
+        reader.error(f"--most must be at least 2, not {given.most}: one action alone teaches nothing")
     return given
 
 
@@ -426,9 +458,9 @@ def main(arguments: list[str] | None = None) -> None:
     options = dict(make(name).spec.unit_options) | dict(read_option(text) for text in given.option)
     configurations = [options] + ([options | dict(map(read_option, given.also))] if given.also else [])
     games = tuple(make(name, **some, num_players=players[0]) for some in configurations)
-    judge = None if given.floor is None else f"checkpoint:{given.init}"
+    judge = None if (given.floor, given.most) == (None, None) else f"checkpoint:{given.judge}"
     movers = tuple(given.movers.split(","))
-    labeller = Labeller(games, movers, given.bot, players, given.seed, judge, given.floor or 0.0)
+    labeller = Labeller(games, movers, given.bot, players, given.seed, judge, given.floor or 0.0, given.most)
     network, past = begin_network(games[0], given)
     train: list[Path] = []
     test: list[Path] = []
@@ -441,12 +473,12 @@ def main(arguments: list[str] | None = None) -> None:
         games[0], network, train, test, aim=Aim(given.point, given.win), temperature=given.temperature,
         epochs=given.epochs, learning_rate=given.learning_rate,
     )  # fmt: skip
-    told = {key: str(value) if key in ("init", "out", "more") else value for key, value in vars(given).items()}
-    story = {"distilled": told | {"gain": vars(gain)}, "before": past}
+    sharpen(network, given.sharpen)
+    told = {key: str(value) if isinstance(value, Path) else value for key, value in vars(given).items()}
+    told["more"] = [str(folder) for folder in given.more]
+    story = {"distilled": told | {"gain": {"before": gain.prior, "after": gain.learned}}, "before": past}
     policies.save(given.out / "best", policies.describe(games[0], network.shape, story), network.arrays())
-    print(
-        f"done: value of choices {gain.prior:+.4f} -> {gain.learned:+.4f} (best label {gain.best:+.4f}); {given.out}/best"
-    )
+    print(f"done: value of choices {gain.prior} before, {gain.learned} after; {given.out}/best")
 
 
 if __name__ == "__main__":

@@ -22,12 +22,13 @@ processes:
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,7 +38,8 @@ import torch
 from numpy.typing import NDArray
 
 from agents import policy as policies
-from agents.base import CompiledBot, play_out
+from agents.base import Agent, CompiledBot, play_out
+from agents.digest import digest
 from agents.registry import make_agent
 from tabletop.executors import run_tasks
 from tabletop.game import BatchGame, flat
@@ -46,7 +48,7 @@ from tabletop.seeding import spread
 from training.network import TorchNetwork, entropy, log_probabilities, make_network
 from training.selfplay import win_shares
 from training.sparse import MASKED, join
-from training.train import game_id, read_option
+from training.train import game_id, read_option, write_text
 
 Array = NDArray[Any]
 LANES, STEPS = 64, 40  # games side by side in a shard, and decisions of each
@@ -98,7 +100,7 @@ class Labeller:
 
     games: configurations, met in turn by the number of the shard. movers: specs of the agents that play (`agents.registry`),
     one drawn for every seat of every game; bot: the spec of who plays on. players: player counts, each as often as it is
-    named. judge: None, or the spec of a policy: only the `most` actions are tried that it finds likeliest, and only those to
+    named. judge: None, or the folder of a policy: only the `most` actions are tried that it finds likeliest, and only those to
     which it gives at least the probability `floor`, where there are two of them.
     """
 
@@ -119,6 +121,21 @@ class Labeller:
             raise ValueError(f"only a compiled bot can play on, not {self.bot}")
         return bot
 
+    def agents(self) -> list[Agent]:
+        """Return all that play, play on and judge; ValueError for one that can't."""
+        found = [self.player_on, *(make_agent(spec, self.games[0]) for spec in self.movers)]
+        if self.judge is not None:
+            found.append(policies.load(self.judge, self.games[0]))
+        return found
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the labels hang on."""
+        told = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "games"}
+        told["games"] = [game.config.to_dict() for game in self.games]
+        told["digest"] = digest(self.games[0], self.agents())
+        plain: dict[str, Any] = json.loads(json.dumps(told))
+        return plain
+
     def shard(self, number: int) -> Labels:
         """Return the labels of a shard: they hang on its number and the labeller alone."""
         game = self.games[number % len(self.games)]
@@ -131,7 +148,7 @@ class Table:
     def __init__(self, labeller: Labeller, game: BatchGame, seed: int) -> None:
         self.labeller, self.game, self.seed = labeller, game, seed
         self.movers = [make_agent(spec, game) for spec in labeller.movers]
-        self.judge = None if labeller.judge is None else make_agent(labeller.judge, game)
+        self.judge = None if labeller.judge is None else policies.load(labeller.judge, game)
         self.rng = np.random.default_rng(seed)
         self.episodes = 0
         self.states = game.new_states(LANES)
@@ -156,8 +173,6 @@ class Table:
         """Return the actions to try: bool [LANES, A]."""
         if self.judge is None:
             return masks
-        if not isinstance(self.judge, policies.PolicyAgent):
-            raise ValueError(f"only a trained network can judge what to try, not {self.judge.name}")
         likely = self.judge.probabilities(observations, masks)
         tried = masks & (likely >= self.labeller.floor)
         if self.labeller.most is not None:
@@ -187,7 +202,7 @@ class Table:
         self.episodes += len(lanes)
         game.reset(self.states, seeds, lanes=lanes, num_players=self.rng.choice(labeller.players, len(lanes)))
         self.seated[lanes] = self.rng.integers(len(self.movers), size=(len(lanes), self.seated.shape[1]))
-        behind = self.rng.integers(getattr(game.config, "rounds", 1), size=len(lanes))
+        behind = self.rng.integers(getattr(game.config, "rounds", 1) or 1, size=len(lanes))
         for played in range(int(behind.max())):
             some = lanes[behind > played]
             part = self.states[some]
@@ -252,8 +267,16 @@ def label_shard(labeller: Labeller, task: tuple[int, Path]) -> int:
 
 
 def label(folder: Path, labeller: Labeller, shards: int, jobs: int) -> list[Path]:
-    """Label shard by shard; those that are there already are kept."""
+    """Label shard by shard; those that are there already are kept. ValueError if they were made in another way."""
     folder.mkdir(parents=True, exist_ok=True)
+    about, settings = folder / "labels.json", labeller.settings()
+    if about.exists():
+        there = json.loads(about.read_text(encoding="utf-8"))
+        other = sorted(key for key in settings | there if settings.get(key) != there.get(key))
+        if other:
+            raise ValueError(f"{folder} holds labels made with another {other[0]}: name another --out, or remove them")
+    else:
+        write_text(about, json.dumps(settings, indent=1) + "\n")
     paths = [folder / f"{number:05d}.npz" for number in range(shards)]
     tasks = [(number, path) for number, path in enumerate(paths) if not path.exists()]
     begun, made = time.perf_counter(), 0
@@ -458,13 +481,16 @@ def main(arguments: list[str] | None = None) -> None:
     options = dict(make(name).spec.unit_options) | dict(read_option(text) for text in given.option)
     configurations = [options] + ([options | dict(map(read_option, given.also))] if given.also else [])
     games = tuple(make(name, **some, num_players=players[0]) for some in configurations)
-    judge = None if (given.floor, given.most) == (None, None) else f"checkpoint:{given.judge}"
+    judge = None if (given.floor, given.most) == (None, None) else str(given.judge)
     movers = tuple(given.movers.split(","))
     labeller = Labeller(games, movers, given.bot, players, given.seed, judge, given.floor or 0.0, given.most)
-    network, past = begin_network(games[0], given)
     train: list[Path] = []
     test: list[Path] = []
-    new = label(given.out / "labels", labeller, given.shards, given.jobs)
+    try:
+        network, past = begin_network(games[0], given)
+        new = label(given.out / "labels", labeller, given.shards, given.jobs)
+    except ValueError as error:
+        raise SystemExit(f"distill: {error}") from None
     for paths in (new, *(sorted(folder.glob("*.npz")) for folder in given.more)):
         held_out = max(1, int(len(paths) * HELD_OUT))
         test += paths[:held_out]

@@ -9,7 +9,7 @@ import torch
 
 from agents.base import luck, play_out
 from agents.policy import network_shape
-from agents.registry import make_agent
+from agents.registry import make_agent, shipped
 from sting_env import StingGame
 from tabletop.game import flat
 from training import distill
@@ -141,7 +141,7 @@ def test_labelled_positions_leave_a_choice_and_are_of_all_that_was_asked_for(sma
 
 
 def test_a_judge_leaves_out_what_it_finds_unlikely(small):
-    judged = replace(small, judge="ppo", floor=0.02)
+    judged = replace(small, judge=str(shipped("sting-v0")["ppo"]), floor=0.02)
     labels = judged.shard(0)
     policy = make_agent("ppo", small.games[0])
     records = labels.observations.view(small.games[0].spec.observation_dtype).reshape(-1)
@@ -154,7 +154,7 @@ def test_a_judge_leaves_out_what_it_finds_unlikely(small):
 
 
 def test_a_judge_names_the_likeliest(small):
-    labels = replace(small, judge="ppo", most=3).shard(0)
+    labels = replace(small, judge=str(shipped("sting-v0")["ppo"]), most=3).shard(0)
     policy = make_agent("ppo", small.games[0])
     records = labels.observations.view(small.games[0].spec.observation_dtype).reshape(-1)
     likely = policy.probabilities(records, labels.masks)
@@ -165,13 +165,28 @@ def test_a_judge_names_the_likeliest(small):
     assert (least.min(axis=1) >= best_left.max(axis=1)).all()
 
 
-def test_only_a_network_judges(small):
-    with pytest.raises(ValueError, match="only a trained network can judge what to try, not greedy"):
-        replace(small, judge="greedy", floor=0.02).shard(0)
-    with pytest.raises(SystemExit):
-        distill.main(["--floor", "0.1", "--out", "nowhere"])
-    with pytest.raises(SystemExit):
-        distill.main(["--most", "1", "--init", "agents/weights/sting/ppo", "--out", "nowhere"])
+def test_what_is_wrong_is_named_before_any_work(tmp_path, capsys):
+    for words, wrong in (
+        ("--floor 0.1", "--judge or --init"),
+        ("--most 1 --init agents/weights/sting/ppo", "--most must be at least 2"),
+        ("--movers greedy,nobody", "nobody"),
+        ("--movers greedy --bot ppo", "only a compiled bot"),
+        ("--movers greedy --floor 0.1 --judge nowhere", "nowhere is no policy"),
+        ("--movers greedy --init nowhere", "nowhere is no policy"),
+    ):
+        with pytest.raises(SystemExit) as error:
+            distill.main([*words.split(), "--advisors", "greedy", "--out", str(tmp_path / "run")])
+        assert wrong in f"{error.value.code} {capsys.readouterr().err}"
+    assert list(tmp_path.rglob("*.npz")) == []
+
+
+def test_labels_made_in_another_way_are_not_mixed_in(small, tmp_path):
+    distill.label(tmp_path, small, 1, jobs=1)
+    distill.label(tmp_path, small, 2, jobs=1)
+    with pytest.raises(ValueError, match="labels made with another seed"):
+        distill.label(tmp_path, replace(small, seed=4), 2, jobs=1)
+    with pytest.raises(ValueError, match="labels made with another movers"):
+        distill.label(tmp_path, replace(small, movers=("greedy",)), 2, jobs=1)
 
 
 def test_only_a_compiled_bot_plays_on(small):

@@ -118,7 +118,8 @@ def shell_lines(start):
     for path in DOCUMENTS:
         for block in blocks_of(path):
             if block.language == "sh":
-                yield from (line for line in block.text.splitlines() if line.startswith(start))
+                whole = block.text.replace("\\\n", " ")  # a line that goes on is one
+                yield from (line for line in whole.splitlines() if line.startswith(start))
 
 
 def test_commands_and_their_options_exist():
@@ -163,10 +164,14 @@ def test_games_played_as_shown_can_be_played():
 
 
 def test_scripts_named_in_the_documents_exist():
+    from training.distill import read_arguments
+
     for line in shell_lines("python "):
         words = shlex.split(line, comments=True)
         if words[1] == "-m":
             assert words[2] in ("pip", "build") or find_spec(words[2]) is not None, line
+            if words[2] == "training.distill":
+                read_arguments(words[3:])
         else:
             assert (ROOT / words[1]).exists(), line
 

@@ -98,4 +98,5 @@ def add_up(small, whole, large):
 def test_a_kernel_is_compiled_once_for_all_integers_that_fit():
     ones = [np.array([n], kind) for n, kind in ((-1, np.int8), (2**31, np.uint32), (2**64 - 2, np.uint64))]
     assert add_up(*ones) == (-1 + 2**31 + 7, 2**64 - 2)
+    add_up.recompile()  # where it came from the cache, `same` has not been compiled at all
     assert sorted(str(signature[0]) for signature in same.signatures) == ["int64", "uint64"]

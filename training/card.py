@@ -78,8 +78,9 @@ def story_rows(story: Any, depth: int = 0) -> list[str]:
 
 def write_card(folder: Path, players: list[int], blocks: int, log: Path | None = None) -> None:
     """Write MODEL_CARD.md beside a policy. log: `log.jsonl` of its run, for the learning curve."""
-    curve = [] if log is None else ["## Learning curve", CURVE, learning_curve(log)]
     description = policies.read_description(folder)
+    of_what = CURVE + (" Of the self-play before the labels." if "distilled" in description.get("training", {}) else "")
+    curve = [] if log is None else ["## Learning curve", of_what, learning_curve(log)]
     name = description["game"]
     spec = make(name).spec
     weights = policies.read_weights(folder)

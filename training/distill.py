@@ -272,9 +272,10 @@ def label(folder: Path, labeller: Labeller, shards: int, jobs: int) -> list[Path
     about, settings = folder / "labels.json", labeller.settings()
     if about.exists():
         there = json.loads(about.read_text(encoding="utf-8"))
-        other = sorted(key for key in settings | there if settings.get(key) != there.get(key))
+        other = [key for key in settings | there if settings.get(key) != there.get(key)]  # the digest last
         if other:
-            raise ValueError(f"{folder} holds labels made with another {other[0]}: name another --out, or remove them")
+            what = "rules, bots or weights" if other[0] == "digest" else other[0]
+            raise ValueError(f"{folder} holds labels made with other {what}: name another --out, or remove them")
     else:
         write_text(about, json.dumps(settings, indent=1) + "\n")
     paths = [folder / f"{number:05d}.npz" for number in range(shards)]
@@ -305,13 +306,6 @@ class Worth(NamedTuple):
         return f"{self.sampling:+.5f} sampling, {self.likeliest:+.5f} best action"
 
 
-class Gain(NamedTuple):
-    """What labels say of a policy on positions it has not learned from, before and after."""
-
-    prior: Worth
-    learned: Worth
-
-
 def renamed(game: BatchGame, labels: Labels, rng: np.random.Generator) -> Labels:
     """Return labels, each under a random renaming that leaves the game the same."""
     inputs, actions = game.random_symmetries(labels.observations.view(game.spec.observation_dtype).reshape(-1), rng)
@@ -333,16 +327,14 @@ def learn(
     epochs: int,
     learning_rate: float,
     seed: int = 0,
-) -> Gain:
-    """Raise the expected value of the choices of `network` by the labels of shards, in place.
+) -> None:
+    """Raise the expected value of the choices of `network` by the labels of shards, in place; `test` tells how far it is.
 
     Every position is met under another name in every epoch (`BatchGame.random_symmetries`).
 
     The loss is  -sum_a pi(a) value(a) - temperature H(pi)  over the actions tried: linear in the labels, so that their
     noise does not bias it as a softmax over noisy values would, and least where pi(a) grows as exp(value(a) / temperature).
     """
-    before = expected_value(network, game, test, aim)
-    print(f"learn: before, value of choices {before}", flush=True)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
     for epoch in range(epochs):
@@ -354,7 +346,6 @@ def learn(
             some = [renamed(game, read_shard(train[number], game), rng) for number in order[first : first + AT_ONCE]]
             learn_from(network, optimizer, some, aim, temperature, generator)
         print(f"learn: epoch {epoch + 1} of {epochs}, {expected_value(network, game, test, aim)}", flush=True)
-    return Gain(before, expected_value(network, game, test, aim))
 
 
 def learn_from(
@@ -452,12 +443,32 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     reader.add_argument("--epochs", type=int, default=4)
     reader.add_argument("--learning-rate", type=float, default=1e-3)
     given = reader.parse_args(arguments)
+    if given.shards < 2:
+        reader.error(f"--shards must be at least 2, not {given.shards}: one is held out to measure by")
+    if given.floor is not None and not 0 < given.floor < 0.5:
+        reader.error(f"--floor must be between 0 and 0.5, not {given.floor}: two actions at least are compared")
     given.judge = given.judge or given.init
     if (given.floor, given.most) != (None, None) and given.judge is None:
         reader.error("--floor and --most ask a policy what is worth trying: name one with --judge or --init")
     if given.most is not None and given.most < 2:
         reader.error(f"--most must be at least 2, not {given.most}: one action alone teaches nothing")
     return given
+
+
+def read_labeller(given: argparse.Namespace) -> Labeller:
+    """Return how labels are made; ValueError for what can't be, or if there are none where more should be."""
+    for folder in given.more:
+        if not any(folder.glob("*.npz")):
+            raise ValueError(f"--more {folder} holds no labels: name the folder `labels` of a run")
+    players = tuple(int(part) for part in given.players.split(","))
+    name = game_id(given.game)
+    options = dict(make(name).spec.unit_options) | dict(read_option(text) for text in given.option)
+    configurations = [options] + ([options | dict(map(read_option, given.also))] if given.also else [])
+    games = tuple(make(name, **some, num_players=count) for some in configurations for count in players)
+    games = games[:: len(players)]  # made for every count, so that one that can't be played is named
+    judge = None if (given.floor, given.most) == (None, None) else str(given.judge)
+    movers = tuple(given.movers.split(","))
+    return Labeller(games, movers, given.bot, players, given.seed, judge, given.floor or 0.0, given.most)
 
 
 def begin_network(game: BatchGame, given: argparse.Namespace) -> tuple[TorchNetwork, Any]:
@@ -476,17 +487,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Label and learn."""
     given = read_arguments(arguments)
     torch.set_num_threads(1)
-    players = tuple(int(part) for part in given.players.split(","))
-    name = game_id(given.game)
-    options = dict(make(name).spec.unit_options) | dict(read_option(text) for text in given.option)
-    configurations = [options] + ([options | dict(map(read_option, given.also))] if given.also else [])
-    games = tuple(make(name, **some, num_players=players[0]) for some in configurations)
-    judge = None if (given.floor, given.most) == (None, None) else str(given.judge)
-    movers = tuple(given.movers.split(","))
-    labeller = Labeller(games, movers, given.bot, players, given.seed, judge, given.floor or 0.0, given.most)
     train: list[Path] = []
     test: list[Path] = []
     try:
+        labeller = read_labeller(given)
+        games = labeller.games
         network, past = begin_network(games[0], given)
         new = label(given.out / "labels", labeller, given.shards, given.jobs)
     except ValueError as error:
@@ -495,16 +500,20 @@ def main(arguments: list[str] | None = None) -> None:
         held_out = max(1, int(len(paths) * HELD_OUT))
         test += paths[:held_out]
         train += paths[held_out:]
-    gain = learn(
-        games[0], network, train, test, aim=Aim(given.point, given.win), temperature=given.temperature,
+    aim = Aim(given.point, given.win)
+    before = expected_value(network, games[0], test, aim)
+    print(f"learn: before, value of choices {before}", flush=True)
+    learn(
+        games[0], network, train, test, aim=aim, temperature=given.temperature,
         epochs=given.epochs, learning_rate=given.learning_rate,
     )  # fmt: skip
     sharpen(network, given.sharpen)
+    after = expected_value(network, games[0], test, aim)
     told = {key: str(value) if isinstance(value, Path) else value for key, value in vars(given).items()}
     told["more"] = [str(folder) for folder in given.more]
-    story = {"distilled": told | {"gain": {"before": gain.prior, "after": gain.learned}}, "before": past}
+    story = {"distilled": told | {"value of choices": {"before": before, "after": after}}, "before": past}
     policies.save(given.out / "best", policies.describe(games[0], network.shape, story), network.arrays())
-    print(f"done: value of choices {gain.prior} before, {gain.learned} after; {given.out}/best")
+    print(f"done: value of choices {before} before, {after} after; {given.out}/best")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,19 @@ def start(folder: Path, settings: Settings) -> Run:
     return run
 
 
+@contextmanager
+def reading(checkpoint: Path, instead: str) -> Iterator[None]:
+    """Say that a checkpoint is damaged, and what to do instead, if reading it fails."""
+    try:
+        yield
+    except OSError:
+        raise  # says itself what is wrong, such as a file that may not be read
+    except (
+        Exception
+    ) as error:  # torch's reader has no error of its own: RuntimeError, UnpicklingError, EOFError, KeyError...
+        raise TrainingError(f"{checkpoint} is damaged: {error}; {instead}") from error
+
+
 def begin_from(run: Run, folder: Path) -> None:
     """Give the network the weights of a policy, or of a run's last one and the critic its; TrainingError if they do not fit."""
     checkpoint = folder / "checkpoint.pt"
@@ -190,10 +204,8 @@ def begin_from(run: Run, folder: Path) -> None:
     run.model.policy.network.load_state_dict(weights)
     critic = run.model.policy.critic
     if checkpoint.exists() and critic is not None:
-        try:
+        with reading(checkpoint, f"begin from {source}, without its critic"):
             saved = torch.load(checkpoint, weights_only=True)["policy"]
-        except Exception as error:  # whatever a damaged file makes of its reader
-            raise TrainingError(f"{checkpoint} is damaged: {error}; begin from {source}, without its critic") from error
         known = {name.removeprefix("critic."): part for name, part in saved.items() if name.startswith("critic.")}
         if known:  # a run without a critic has none to give
             critic.load_state_dict(known)
@@ -239,14 +251,12 @@ def as_bot(agent: Any) -> CompiledBot:
 def resume(run: Run) -> None:
     """Read the checkpoint of a run; games in progress begin anew with seeds not used before."""
     path = run.folder / "checkpoint.pt"
-    try:
+    with reading(path, "remove it to begin anew"):
         saved = torch.load(path, weights_only=True)
         run.model.policy.load_state_dict(saved["policy"])
         run.model.policy.optimizer.load_state_dict(saved["optimizer"])
         run.model.generator.set_state(saved["generator"])
         counters = saved["counters"]
-    except Exception as error:  # whatever a damaged file makes of its reader
-        raise TrainingError(f"{path} is damaged: {error}; remove it to begin anew") from error
     run.model.num_timesteps = counters["steps"]
     for i, selfplay in enumerate(run.model.selfplays):
         selfplay.episodes = counters["episodes"] + len(selfplay.states)

@@ -12,6 +12,7 @@ from agents.policy import network_shape
 from agents.registry import make_agent, shipped
 from sting_env import StingGame
 from tabletop.game import flat
+from tabletop.registry import make
 from training import distill
 from training.distill import (
     Aim,
@@ -40,9 +41,10 @@ def some_states(game, count, steps, seed=4):
 # What labels are --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("num_players", [2, 4])
-def test_the_label_of_what_the_bot_would_do_is_what_it_comes_to(num_players):
-    game = StingGame(num_players=num_players, rounds=1)
+@pytest.mark.parametrize("num_players", [2, 4, 6])
+@pytest.mark.parametrize(("name", "options"), [("sting-v0", {"rounds": 1}), ("stingy-v0", {})])
+def test_the_label_of_what_the_bot_would_do_is_what_it_comes_to(name, options, num_players):
+    game = make(name, num_players=num_players, **options)
     greedy = make_agent("greedy", game)
     states = some_states(game, 200, 15)
     legal = game.legal_action_mask(states)
@@ -169,6 +171,11 @@ def test_what_is_wrong_is_named_before_any_work(tmp_path, capsys):
     for words, wrong in (
         ("--floor 0.1", "--judge or --init"),
         ("--most 1 --init agents/weights/sting/ppo", "--most must be at least 2"),
+        ("--floor 2 --judge agents/weights/sting/ppo", "--floor must be between 0 and 0.5, not 2.0"),
+        ("--more nowhere", "--more nowhere holds no labels"),
+        ("--shards 1", "--shards must be at least 2, not 1"),
+        ("--players 2,9", "num_players"),
+        ("--option rouds=5", "rouds"),
         ("--movers greedy,nobody", "nobody"),
         ("--movers greedy --bot ppo", "only a compiled bot"),
         ("--movers greedy --floor 0.1 --judge nowhere", "nowhere is no policy"),
@@ -183,9 +190,9 @@ def test_what_is_wrong_is_named_before_any_work(tmp_path, capsys):
 def test_labels_made_in_another_way_are_not_mixed_in(small, tmp_path):
     distill.label(tmp_path, small, 1, jobs=1)
     distill.label(tmp_path, small, 2, jobs=1)
-    with pytest.raises(ValueError, match="labels made with another seed"):
+    with pytest.raises(ValueError, match="labels made with other seed"):
         distill.label(tmp_path, replace(small, seed=4), 2, jobs=1)
-    with pytest.raises(ValueError, match="labels made with another movers"):
+    with pytest.raises(ValueError, match="labels made with other movers"):
         distill.label(tmp_path, replace(small, movers=("greedy",)), 2, jobs=1)
 
 
@@ -226,11 +233,13 @@ def test_better_actions_are_found_under_noise(positions, tmp_path):
     (tmp_path / "noisy").mkdir()
     train, _ = halves(tmp_path / "noisy", observations, masks, truth + rng.normal(0, 0.3, masks.shape))
     _, test = halves(tmp_path, observations, masks, truth)
-    gain = learn(game, small_network(game), train, test, aim=Aim(), temperature=0.005, epochs=12, learning_rate=3e-3)
-    assert abs(gain.prior.sampling) < 0.02
+    network = small_network(game)
+    assert abs(expected_value(network, game, test, Aim()).sampling) < 0.02
+    learn(game, network, train, test, aim=Aim(), temperature=0.005, epochs=12, learning_rate=3e-3)
+    found = expected_value(network, game, test, Aim())
     both = masks[len(masks) // 2 :, ::2].any(axis=1) & masks[len(masks) // 2 :, 1::2].any(axis=1)
     at_most = 0.3 * both.mean()
-    assert 0.25 * at_most < gain.learned.sampling <= gain.learned.likeliest < at_most
+    assert 0.25 * at_most < found.sampling <= found.likeliest < at_most
 
 
 def test_what_was_not_tried_is_not_learned_from(positions, tmp_path):
@@ -241,11 +250,10 @@ def test_what_was_not_tried_is_not_learned_from(positions, tmp_path):
     observations, masks, tried = observations[kept], masks[kept], tried[kept]
     values = np.where(tried, np.where(np.arange(game.num_actions) % 3 == 1, -0.5, -1), 0).astype(np.float32)
     write_shard(tmp_path / "x.npz", Labels(observations, masks, tried, values, 0 * values))
-    gain = learn(
-        game, small_network(game), [tmp_path / "x.npz"], [tmp_path / "x.npz"],
-        aim=Aim(), temperature=0.005, epochs=30, learning_rate=3e-3,
-    )  # fmt: skip
-    assert gain.learned.likeliest > gain.prior.likeliest + 0.1
+    network, shard = small_network(game), [tmp_path / "x.npz"]
+    before = expected_value(network, game, shard, Aim())
+    learn(game, network, shard, shard, aim=Aim(), temperature=0.005, epochs=30, learning_rate=3e-3)
+    assert expected_value(network, game, shard, Aim()).likeliest > before.likeliest + 0.1
 
 
 def test_a_win_counts_as_the_aim_says():
@@ -259,9 +267,9 @@ def test_a_win_counts_as_the_aim_says():
 def test_noise_alone_teaches_nothing(positions, tmp_path):
     game, observations, masks = positions
     train, test = halves(tmp_path, observations, masks, np.random.default_rng(3).normal(0, 0.3, masks.shape))
-    gain = learn(game, small_network(game), train, test, aim=Aim(), temperature=0.005, epochs=3, learning_rate=1e-3)
-    assert abs(gain.learned.sampling) < 0.05
-    assert abs(gain.learned.likeliest) < 0.05
+    network = small_network(game)
+    learn(game, network, train, test, aim=Aim(), temperature=0.005, epochs=3, learning_rate=1e-3)
+    assert max(map(abs, expected_value(network, game, test, Aim()))) < 0.05
 
 
 def test_a_shard_reads_as_it_was_written(positions, tmp_path):

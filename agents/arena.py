@@ -22,7 +22,6 @@ import json
 import math
 import os
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -33,12 +32,11 @@ from typing import Any
 import numpy as np
 
 from agents import ratings
-from agents.base import Agent, Array, Bots, CompiledBot, Outcome, luck, play_table
+from agents.base import Agent, Array, Outcome, is_compiled, play_seated
 from agents.registry import bots_of, make_agent
 from tabletop import seeding
 from tabletop.executors import run_tasks
 from tabletop.game import BatchGame
-from tabletop.selfplay import ask
 
 FORMAT = 1
 LANES = 1024  # games that step together: a chunk of blocks has about so many
@@ -161,59 +159,20 @@ def play_games(
 ) -> tuple[Array, Array, Array]:
     """Play every lane to its end, in place.
 
-    seats: int64 [B, n], which agent sits where. key: the agents' luck derives from it. Compiled bots move in one compiled
-    call until another agent must decide; then each such agent is asked once for all the lanes that wait for it. Return
-    counts int64 [K, A], seconds float64 [K], decisions int64 [K].
+    seats: int64 [B, n], which agent sits where. key: the agents' luck derives from it. Return counts int64 [K, A],
+    seconds float64 [K], decisions int64 [K].
     """
     size, n = seats.shape
-    bots = shared_bots(agents)
-    compiled = np.array([bots is not None and isinstance(a, CompiledBot) and a.bots is bots for a in agents])
-    numbers = np.array([a.bot if c else -1 for a, c in zip(agents, compiled, strict=True)], np.int64)  # type: ignore[attr-defined]
-    options = np.array([a.option if c else 0 for a, c in zip(agents, compiled, strict=True)], np.int64)  # type: ignore[attr-defined]
-    most = game.spec.max_players
-    table, table_options = np.full((size, most), -1, np.int64), np.zeros((size, most), np.int64)
-    table[:, :n], table_options[:, :n] = numbers[seats], options[seats]
-    histogram = np.zeros((size, most, game.num_actions), np.int64)
-    seconds = np.zeros(len(agents))
-    in_loop = 0.0
-    if bots is not None:  # compiled, or read from the cache, before the clock runs
-        play_table(game, states[:0], bots, table[:0], table_options[:0], key, histogram[:0])
-    while True:
-        if bots is not None:
-            started = time.perf_counter()
-            play_table(game, states, bots, table, table_options, key, histogram)
-            in_loop += time.perf_counter() - started
-        waiting = np.flatnonzero(states["current_player"] >= 0)
-        if len(waiting) == 0:
-            break
-        players = states["current_player"][waiting]
-        asked = seats[waiting, players]
-        actions = np.zeros(len(waiting), np.int64)
-        for k in np.unique(asked):
-            mine = np.flatnonzero(asked == k)
-            records = states[waiting[mine]]
-            keys = luck(records, key)
-            started = time.perf_counter()
-            actions[mine] = ask(agents[k], game, records, keys)
-            seconds[k] += time.perf_counter() - started
-        game.step(states, actions, lanes=waiting)
-        histogram[waiting, players, actions] += 1
+    histogram = np.zeros((size, game.spec.max_players, game.num_actions), np.int64)
+    *each, together = play_seated(game, states, agents, seats, key, histogram)
     counts = np.zeros((len(agents), game.num_actions), np.int64)
     for seat in range(n):
         for k in np.unique(seats[:, seat]):
             counts[k] += histogram[seats[:, seat] == k, seat].sum(axis=0)
-    decisions = counts.sum(axis=1)
+    decisions, seconds, compiled = counts.sum(axis=1), np.array(each), is_compiled(agents)
     if compiled.any():
-        seconds[compiled] = in_loop * decisions[compiled] / max(1, decisions[compiled].sum())
+        seconds[compiled] = together * decisions[compiled] / max(1, decisions[compiled].sum())
     return counts, seconds, decisions
-
-
-def shared_bots(agents: Sequence[Agent]) -> Bots | None:
-    """Return the bots that one compiled loop can play: those of the first compiled agent."""
-    for agent in agents:
-        if isinstance(agent, CompiledBot):
-            return agent.bots
-    return None
 
 
 def read_outcome(game: BatchGame, states: Array) -> Outcome:

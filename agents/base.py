@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from tabletop import loops
 from tabletop.game import BatchGame, raw_bytes
 from tabletop.jit import bind
-from tabletop.selfplay import decision_keys
+from tabletop.selfplay import ask, decision_keys
 
 Array = NDArray[Any]
 
@@ -170,6 +171,76 @@ def play_table(
         seat = int(states["current_player"][lane])
         raise RuntimeError(f"bot {bots.names[table[lane, seat]]} chose an illegal action in lane {lane}")
     return int(made)
+
+
+def play_seated(
+    game: BatchGame,
+    states: Array,
+    agents: Sequence[Agent],
+    seats: Array,
+    key: int,
+    histogram: Array | None = None,
+    until_paid: bool = False,
+) -> Array:
+    """Let any agents play every lane to its end, in place, or until a move has paid a seat something.
+
+    seats: int64 [B, n], which agent sits where; the others as in `play_table`. Compiled bots move in one compiled call until
+    another agent must decide; then each such agent is asked once for all the lanes that wait for it. Return the seconds that
+    each agent thought: float64 [K + 1], those of all compiled bots together in the last place.
+    """
+    size, n = seats.shape
+    bots = shared_bots(agents)
+    compiled = is_compiled(agents)
+    numbers = np.array([a.bot if c else -1 for a, c in zip(agents, compiled, strict=True)], np.int64)  # type: ignore[attr-defined]
+    options = np.array([a.option if c else 0 for a, c in zip(agents, compiled, strict=True)], np.int64)  # type: ignore[attr-defined]
+    most = game.spec.max_players
+    table, table_options = np.full((size, most), -1, np.int64), np.zeros((size, most), np.int64)
+    table[:, :n], table_options[:, :n] = numbers[seats], options[seats]
+    seconds = np.zeros(len(agents) + 1)
+    before = states["returns"].copy()
+    if bots is not None:  # compiled, or read from the cache, before the clock runs
+        none = None if histogram is None else histogram[:0]
+        play_table(game, states[:0], bots, table[:0], table_options[:0], key, none)
+    while True:
+        if bots is not None:
+            started = time.perf_counter()
+            play_table(game, states, bots, table, table_options, key, histogram, until_paid)
+            seconds[-1] += time.perf_counter() - started
+        on = states["current_player"] >= 0
+        if until_paid:
+            paid = (states["returns"] != before).any(axis=1)
+            on &= ~paid
+            table[paid] = -1  # the compiled call passes it over
+        waiting = np.flatnonzero(on)
+        if len(waiting) == 0:
+            return seconds
+        players = states["current_player"][waiting]
+        asked = seats[waiting, players]
+        actions = np.zeros(len(waiting), np.int64)
+        for k in np.unique(asked):
+            mine = np.flatnonzero(asked == k)
+            records = states[waiting[mine]]
+            keys = luck(records, key)
+            started = time.perf_counter()
+            actions[mine] = ask(agents[k], game, records, keys)
+            seconds[k] += time.perf_counter() - started
+        game.step(states, actions, lanes=waiting)
+        if histogram is not None:
+            histogram[waiting, players, actions] += 1
+
+
+def shared_bots(agents: Sequence[Agent]) -> Bots | None:
+    """Return the bots that one compiled loop can play: those of the first compiled agent."""
+    for agent in agents:
+        if isinstance(agent, CompiledBot):
+            return agent.bots
+    return None
+
+
+def is_compiled(agents: Sequence[Agent]) -> Array:
+    """Tell of each agent whether it plays in the compiled loop of `shared_bots`: bool [K]."""
+    bots = shared_bots(agents)
+    return np.array([isinstance(agent, CompiledBot) and agent.bots is bots for agent in agents], np.bool_)
 
 
 def luck(states: Array, key: int) -> Array:

@@ -33,7 +33,6 @@ from sting_env.piles import (
     NUM_COLOURS,
     NUM_NATURALS,
     NUM_NUMBERS,
-    ROW_BITS,
     RUN,
     SET,
     SUPER,
@@ -122,30 +121,36 @@ PLAYABLE, WILD_PLACES, PASSABLE = 8, 9, 10  # naturals, bits; piles that take a 
 KNOWN_COLUMNS = 11
 FEW = 2  # cards of somebody who may soon be out
 
-# Features of the end of a turn, each section starting where the one before ends.
+# Features of the end of a turn, each section starting where the one before ends: one-hot ones, of which a weight is looked
+# up, then those of the hand that is left and the card discarded, then those of the table.
 LEFT, NUM_LEFT = 0, 12  # one-hot: 1 to 12 or more cards in hand
 LOOSE, NUM_LOOSE = LEFT + NUM_LEFT, 10  # one-hot: 0 to 9 or more cards that could not be played now
-WILDS_LEFT, COST_LEFT, PASSES_LEFT, BACKS_LEFT = range(LOOSE + NUM_LOOSE, LOOSE + NUM_LOOSE + 4)  # cost in tens
+HAND = LOOSE + NUM_LOOSE
+WILDS_LEFT, COST_LEFT, PASSES_LEFT, BACKS_LEFT = range(HAND, HAND + 4)  # cost in tens
 OUTS = BACKS_LEFT + 1  # share of the unseen cards that would make a pile of two cards in hand
 LOOSE_PAIRS = OUTS + 1  # cards that could not be played but belong with another
-OPEN_TABLE = LOOSE_PAIRS + 1  # share of the unseen cards that are naturals the table takes
-OPEN_TO_NEXT, NUM_OPEN_TO_NEXT = OPEN_TABLE + 1, 5  # the same, by the next hand: 1, 2, 3, 4 to 6, more cards
-OPEN_TO_FEW = OPEN_TO_NEXT + NUM_OPEN_TO_NEXT  # the same, times further opponents with few cards
-OPEN_TO_MANY = OPEN_TO_FEW + 1  # times those with more
-WILDS_FIT = OPEN_TO_MANY + 1  # share of the unseen cards that are wilds, where the table takes one
-WILDS_FIT_NEXT = WILDS_FIT + 1  # the same if the next hand is FEW cards
-TOP_PAIRS = WILDS_FIT_NEXT + 1  # how likely the next player lays the card discarded with two others
-TOP_FITS, TOP_NATURAL, TOP_WILD = TOP_PAIRS + 1, TOP_PAIRS + 2, TOP_PAIRS + 3  # the table takes the card discarded
-OWN_POINTS, OTHER_POINTS = TOP_WILD + 1, TOP_WILD + 2  # on the table, in tens
-MOVABLE = OTHER_POINTS + 1  # own piles that can be passed
-WILDS_IN_DANGER = MOVABLE + 1  # wilds in hand if somebody has few cards
+WILDS_IN_DANGER = LOOSE_PAIRS + 1  # wilds in hand if somebody has few cards
 COST_IN_DANGER, NUM_DANGER = WILDS_IN_DANGER + 1, 3  # cost, by the smallest other hand: 1, 2, 3 to 4 cards
 LEFT_IN_DANGER = COST_IN_DANGER + NUM_DANGER  # cards left, in the same way
 OUTS_NEAR = LEFT_IN_DANGER + NUM_DANGER  # as above, if NEAR or fewer are loose
 OPEN_NEAR, POINTS_NEAR = OUTS_NEAR + 1, OUTS_NEAR + 2
 POINTS_READY, COST_READY = POINTS_NEAR + 1, POINTS_NEAR + 2  # points if none is loose, cost if at most one is
-NUM_FEATURES = COST_READY + 1
+TOP_PAIRS = COST_READY + 1  # how likely the next player lays the card discarded with two others
+TOP_FITS, TOP_NATURAL, TOP_WILD = TOP_PAIRS + 1, TOP_PAIRS + 2, TOP_PAIRS + 3  # the table takes the card discarded
+TABLE = TOP_WILD + 1
+OPEN_TABLE = TABLE  # share of the unseen cards that are naturals the table takes
+OPEN_TO_NEXT, NUM_OPEN_TO_NEXT = OPEN_TABLE + 1, 5  # the same, by the next hand: 1, 2, 3, 4 to 6, more cards
+OPEN_TO_FEW = OPEN_TO_NEXT + NUM_OPEN_TO_NEXT  # the same, times further opponents with few cards
+OPEN_TO_MANY = OPEN_TO_FEW + 1  # times those with more
+WILDS_FIT = OPEN_TO_MANY + 1  # share of the unseen cards that are wilds, where the table takes one
+WILDS_FIT_NEXT = WILDS_FIT + 1  # the same if the next hand is FEW cards
+OWN_POINTS, OTHER_POINTS = WILDS_FIT_NEXT + 1, WILDS_FIT_NEXT + 2  # on the table, in tens
+MOVABLE = OTHER_POINTS + 1  # own piles that can be passed
+NUM_FEATURES = MOVABLE + 1
 NEAR = 2  # loose cards
+IN_EACH_COLOUR = sum(1 << (colour * NUM_NUMBERS) for colour in range(NUM_COLOURS))  # times a row's bits: in all rows
+HIGHEST = IN_EACH_COLOUR << (NUM_NUMBERS - 1)
+TOO_HIGH = HIGHEST | HIGHEST >> 1  # for the lowest of three
 POINT_AHEAD = 10  # a point less in all burdens as much as so many cards more in hand
 TWO_CARDS = 2
 
@@ -180,23 +185,6 @@ FITTED = np.array([
     [ 0.05,  0.02,  0.01, -0.06, -0.28,  0.12,  0.16,  0.12,  0.07,  0.02],  # Take-it-Back
     [ 2.82,  2.18,  1.37,  1.31,  0.61,  1.98,  1.22,  0.82,  0.58,  0.17],  # outs
     [ 0.16,   0.3,  0.22,   0.2,  0.21,  0.15,  0.12,  0.12,   0.1,  0.07],  # loose pairs
-    [-2.19, -2.61, -1.21, -0.76, -0.55, -2.05, -1.17, -0.73, -0.42,  -0.2],  # open table
-    [-3.24, -1.49, -0.59, -0.09, -0.26, -2.95, -0.27, -0.08,  0.16,  0.11],  # open, next has 1
-    [-0.09, -0.12,   0.5, -0.06, -0.01,  0.24, -0.23,  0.27, -0.02,   0.0],  # 2
-    [ 1.49,  0.73,  0.17,  0.34, -0.04,  0.73,   0.3,  0.15,  0.18,  0.01],  # 3
-    [ 0.47,  0.18, -0.24, -0.34, -0.15,  -0.1,  0.05, -0.21,  -0.2, -0.02],  # 4 to 6
-    [ 0.18,  -1.9, -1.05, -0.61, -0.09,  0.03, -1.03, -0.85, -0.54,  -0.3],  # more
-    [  0.0, -2.41, -1.59, -1.45, -1.39,   0.0, -0.96, -0.86, -0.71, -0.45],  # open to few
-    [  0.0,  -0.2, -0.83, -0.84, -0.81,   0.0, -0.21, -0.59, -0.54, -0.35],  # open to many
-    [ 0.08,  -0.6, -0.24, -0.39, -0.43, -0.88, -0.11, -0.09, -0.27, -0.27],  # wilds fit
-    [-1.23, -1.86, -1.16, -0.81, -0.61, -1.17, -0.67,  -0.6,  -0.3, -0.17],  # and next has few
-    [-0.45, -0.95, -0.23, -0.09,  0.11, -0.63, -0.59, -0.16, -0.04,  0.03],  # discard pairs
-    [-4.09,  0.05,  0.08,  0.03,  0.02,  0.04,  0.03,  0.04,  0.01,   0.0],  # discard fits
-    [-0.67,  0.14,  0.02,  0.05,  0.02,  0.02,  0.08,   0.0,  0.01, -0.01],  # discard natural
-    [-2.29,  0.03, -0.06,  0.06,  0.05, -0.31, -0.02, -0.09,   0.0, -0.01],  # discard wild
-    [-0.05,  -0.6, -0.76, -0.83, -0.87, -0.24, -0.65, -0.78, -0.85, -0.91],  # own points
-    [ 0.02,   0.2,  0.19,  0.17,  0.14,  0.09,  0.22,  0.19,  0.16,  0.12],  # others' points
-    [ 0.08, -0.07,  -0.1, -0.12, -0.14,  0.07,  -0.1, -0.11, -0.12, -0.14],  # movable piles
     [  0.0, -0.24,  0.03,  0.14,  0.01, -0.25, -0.14,  0.01,  0.07, -0.02],  # wilds in danger
     [ 1.16,   0.0, -0.45, -0.74, -0.52,  -0.1, -0.28, -0.48, -0.68, -0.52],  # cost, smallest 1
     [  0.9,  0.07, -0.32, -0.26, -0.31, -0.02, -0.03, -0.28, -0.22, -0.26],  # 2
@@ -209,6 +197,23 @@ FITTED = np.array([
     [ 0.22,  0.01,  0.04,  0.05, -0.02, -0.01,   0.0,  0.03,  0.03, -0.01],  # own points, near
     [  4.1,   0.0,  0.08, -0.02, -0.03,  0.13,  0.09,  0.11,  0.01, -0.02],  # own points, ready
     [ 0.27, -0.27, -0.13, -0.14, -0.14,  0.08, -0.06, -0.03, -0.03, -0.04],  # cost, ready
+    [-0.45, -0.95, -0.23, -0.09,  0.11, -0.63, -0.59, -0.16, -0.04,  0.03],  # discard pairs
+    [-4.09,  0.05,  0.08,  0.03,  0.02,  0.04,  0.03,  0.04,  0.01,   0.0],  # discard fits
+    [-0.67,  0.14,  0.02,  0.05,  0.02,  0.02,  0.08,   0.0,  0.01, -0.01],  # discard natural
+    [-2.29,  0.03, -0.06,  0.06,  0.05, -0.31, -0.02, -0.09,   0.0, -0.01],  # discard wild
+    [-2.19, -2.61, -1.21, -0.76, -0.55, -2.05, -1.17, -0.73, -0.42,  -0.2],  # open table
+    [-3.24, -1.49, -0.59, -0.09, -0.26, -2.95, -0.27, -0.08,  0.16,  0.11],  # open, next has 1
+    [-0.09, -0.12,   0.5, -0.06, -0.01,  0.24, -0.23,  0.27, -0.02,   0.0],  # 2
+    [ 1.49,  0.73,  0.17,  0.34, -0.04,  0.73,   0.3,  0.15,  0.18,  0.01],  # 3
+    [ 0.47,  0.18, -0.24, -0.34, -0.15,  -0.1,  0.05, -0.21,  -0.2, -0.02],  # 4 to 6
+    [ 0.18,  -1.9, -1.05, -0.61, -0.09,  0.03, -1.03, -0.85, -0.54,  -0.3],  # more
+    [  0.0, -2.41, -1.59, -1.45, -1.39,   0.0, -0.96, -0.86, -0.71, -0.45],  # open to few
+    [  0.0,  -0.2, -0.83, -0.84, -0.81,   0.0, -0.21, -0.59, -0.54, -0.35],  # open to many
+    [ 0.08,  -0.6, -0.24, -0.39, -0.43, -0.88, -0.11, -0.09, -0.27, -0.27],  # wilds fit
+    [-1.23, -1.86, -1.16, -0.81, -0.61, -1.17, -0.67,  -0.6,  -0.3, -0.17],  # and next has few
+    [-0.05,  -0.6, -0.76, -0.83, -0.87, -0.24, -0.65, -0.78, -0.85, -0.91],  # own points
+    [ 0.02,   0.2,  0.19,  0.17,  0.14,  0.09,  0.22,  0.19,  0.16,  0.12],  # others' points
+    [ 0.08, -0.07,  -0.1, -0.12, -0.14,  0.07,  -0.1, -0.11, -0.12, -0.14],  # movable piles
 ])
 # fmt: on
 WEIGHTS = np.ascontiguousarray(FITTED.T).reshape(2, 5, NUM_FEATURES)
@@ -308,10 +313,13 @@ def read_root(o, nodes, hands, table):
 @kernel
 def copy_node(nodes, hands, table, parent, child):
     """Copy a node."""
-    nodes[child, :] = nodes[parent, :]
-    hands[child, :] = hands[parent, :]
+    for k in range(NODE_COLUMNS):
+        nodes[child, k] = nodes[parent, k]
+    for k in range(NUM_KINDS):
+        hands[child, k] = hands[parent, k]
     for i in range(nodes[parent, PILES]):
-        table[child, i, :] = table[parent, i, :]
+        for k in range(PILE_COLUMNS):
+            table[child, i, k] = table[parent, i, k]
     nodes[child, OPEN] = 1
     nodes[child, BEST_DISCARD] = NOTHING
 
@@ -491,8 +499,35 @@ def unseen_among(known, naturals):
 
 
 @kernel
-def learn(o, known):
-    """Write what stays the same all turn: the unseen cards and the other hands."""
+def unseen_natural(known, kind):
+    """Return how many cards of one natural are unseen."""
+    return ((known[UNSEEN_ONCE] >> kind) & 1) + ((known[UNSEEN_TWICE] >> kind) & 1)
+
+
+@kernel
+def partners(natural, known):
+    """Return how many pairs of unseen cards make a pile with a natural (S12)."""
+    number = natural % NUM_NUMBERS
+    pairs, before = 0, 0
+    for kind in range(number, NUM_NATURALS, NUM_NUMBERS):
+        if kind != natural:
+            count = unseen_natural(known, kind)
+            pairs += before * count
+            before += count
+    start = natural - number
+    for low in range(max(0, number - 2), min(NUM_NUMBERS - 3, number) + 1):
+        first = low if low < number else low + 1
+        last = low + 2 if low + 2 > number else low + 1
+        pairs += unseen_natural(known, start + first) * unseen_natural(known, start + last)
+    return pairs
+
+
+@kernel
+def learn(o, known, risky):
+    """Write what stays the same all turn: the unseen cards and the other hands, what each natural in hand risks as a discard.
+
+    risky: float64 [NUM_KINDS], how likely the next player lays it with two others.
+    """
     known[:] = 0
     for kind in range(NUM_KINDS):
         count = np.int64(o.unseen[kind])
@@ -511,6 +546,10 @@ def learn(o, known):
         cards = np.int64(o.hand_size[rel])
         known[SMALLEST_HAND] = min(known[SMALLEST_HAND], cards)
         known[FEW_OTHERS if cards <= FEW else MANY_OTHERS] += 1
+    cards = known[NEXT_HAND]
+    for kind in range(NUM_NATURALS):
+        if o.hand[kind] and cards > 1:
+            risky[kind] = partners(kind, known) * cards * (cards - 1) / (known[UNSEEN] * known[UNSEEN])
 
 
 @kernel
@@ -553,29 +592,43 @@ def write_table(node, piles, known, f):
 
 
 @kernel
+def numbers_twice(naturals):
+    """Return the numbers in two colours or more, and those in three or more, as bits of a row."""
+    once, twice, thrice = 0, 0, 0
+    for colour in range(NUM_COLOURS):
+        numbers = row(naturals, colour)
+        thrice |= twice & numbers
+        twice |= once & numbers
+        once |= numbers
+    return twice, thrice
+
+
+@kernel
+def neighbours(naturals):
+    """Return the naturals that are there together with the next one of the colour, and with the one after that."""
+    # All four colours at once; what would run over into the next is left out.
+    beside = naturals & (naturals >> 1) & ~HIGHEST
+    apart = naturals & (naturals >> 2) & ~TOO_HIGH
+    return beside, apart
+
+
+@kernel
 def ready_and_loose(cards, count, wilds, passes, known):
     """Return how many cards could not be played now, how many of them belong with another, and what completes a pair.
 
     Ready are naturals that the table takes or that lie in hand as a set or run; a wild with a pair, or alone where the
     table takes it; a Pass-a-Pile with something to pass.
     """
-    once, pairs, thrice = 0, 0, 0
-    for colour in range(NUM_COLOURS):
-        numbers = row(cards, colour)
-        thrice |= pairs & numbers
-        pairs |= once & numbers
-        once |= numbers
-    whole, paired, completes = 0, 0, 0
-    for colour in range(NUM_COLOURS):
-        numbers = row(cards, colour)
-        beside = numbers & (numbers >> 1)
-        apart = numbers & (numbers >> 2)
-        runs = beside & (numbers >> 2)
-        start = colour * NUM_NUMBERS
-        whole |= (runs | (runs << 1) | (runs << 2) | (thrice & numbers)) << start
-        paired |= (beside | (beside << 1) | apart | (apart << 2) | (pairs & numbers)) << start
-        completes |= (((beside << 2) | (beside >> 1) | (apart << 1) | (pairs & ~numbers)) & ROW_BITS) << start
-    at_once = ((cards & known[PLAYABLE]) | whole) & NATURAL_BITS
+    naturals = cards & NATURAL_BITS
+    pairs, thrice = numbers_twice(naturals)
+    pairs *= IN_EACH_COLOUR
+    beside, apart = neighbours(naturals)
+    runs = beside & apart
+    whole = runs | (runs << 1) | (runs << 2) | (thrice * IN_EACH_COLOUR & naturals)
+    paired = beside | (beside << 1) | apart | (apart << 2) | (pairs & naturals)
+    above, below = (beside & ~(HIGHEST >> 1)) << 2, (beside & ~IN_EACH_COLOUR) >> 1
+    completes = above | below | (apart << 1) | (pairs & ~naturals)
+    at_once = (naturals & known[PLAYABLE]) | whole
     belonging = popcount(paired & ~at_once)
     laid = min(wilds, belonging // 2)
     ready = popcount(at_once) + 3 * laid + min(wilds - laid, known[WILD_PLACES]) + min(passes, known[PASSABLE])
@@ -584,11 +637,8 @@ def ready_and_loose(cards, count, wilds, passes, known):
 
 @kernel
 def write_hand(cards, count, wilds, passes, backs, cost, known, f):
-    """Write what is left in hand, what of it could be played and what it costs."""
+    """Write what is left in hand, what of it could be played and what it costs; return the number of loose cards."""
     loose, belonging, completes = ready_and_loose(cards, count, wilds, passes, known)
-    f[LEFT:WILDS_LEFT] = 0.0
-    f[LEFT + min(NUM_LEFT, count) - 1] = 1.0
-    f[LOOSE + min(NUM_LOOSE - 1, loose)] = 1.0
     f[WILDS_LEFT] = wilds
     f[COST_LEFT] = cost / 10
     f[PASSES_LEFT] = passes
@@ -606,56 +656,33 @@ def write_hand(cards, count, wilds, passes, backs, cost, known, f):
     f[POINTS_NEAR] = f[OWN_POINTS] if loose <= NEAR else 0.0
     f[POINTS_READY] = f[OWN_POINTS] if loose == 0 else 0.0
     f[COST_READY] = cost / 10 if loose <= 1 else 0.0
+    return loose
 
 
 @kernel
-def write_top(kind, known, f):
+def write_top(kind, known, risky, f):
     """Write what the card discarded is to the next player."""
-    f[TOP_PAIRS : TOP_WILD + 1] = 0.0
-    if is_natural(kind):
-        f[TOP_NATURAL] = 1.0
-        f[TOP_FITS] = (known[PLAYABLE] >> kind) & 1
-        cards = known[NEXT_HAND]
-        f[TOP_PAIRS] = partners(kind, known) * cards * (cards - 1) / (known[UNSEEN] * known[UNSEEN])
-    elif is_wild(kind):
-        f[TOP_WILD] = 1.0
+    natural = is_natural(kind)
+    f[TOP_PAIRS] = risky[kind]
+    f[TOP_FITS] = (known[PLAYABLE] >> kind) & 1 if natural else 0
+    f[TOP_NATURAL] = natural
+    f[TOP_WILD] = is_wild(kind)
 
 
 @kernel
-def unseen_natural(known, kind):
-    """Return how many cards of one natural are unseen."""
-    return ((known[UNSEEN_ONCE] >> kind) & 1) + ((known[UNSEEN_TWICE] >> kind) & 1)
+def weighed(weights, f, first, stop):
+    """Return the weighted sum of some features: two sums side by side, as an addition waits for the one before it."""
+    even, odd = 0.0, 0.0
+    for k in range(first, stop - 1, 2):
+        even += weights[k] * f[k]
+        odd += weights[k + 1] * f[k + 1]
+    if (stop - first) % 2:
+        even += weights[stop - 1] * f[stop - 1]
+    return even + odd
 
 
 @kernel
-def partners(natural, known):
-    """Return how many pairs of unseen cards make a pile with a natural (S12)."""
-    number = natural % NUM_NUMBERS
-    pairs, before = 0, 0
-    for kind in range(number, NUM_NATURALS, NUM_NUMBERS):
-        if kind != natural:
-            count = unseen_natural(known, kind)
-            pairs += before * count
-            before += count
-    start = natural - number
-    for low in range(max(0, number - 2), min(NUM_NUMBERS - 3, number) + 1):
-        first = low if low < number else low + 1
-        last = low + 2 if low + 2 > number else low + 1
-        pairs += unseen_natural(known, start + first) * unseen_natural(known, start + last)
-    return pairs
-
-
-@kernel
-def weighed(weights, f):
-    """Return the weighted sum of the features."""
-    total = 0.0
-    for k in range(NUM_FEATURES):
-        total += weights[k] * f[k]
-    return total
-
-
-@kernel
-def rate(weights, node, hand, piles, known, f):
+def rate(weights, node, hand, piles, known, risky, f):
     """Return what a turn that ends in a node is worth, and note the discard it ends with (S9)."""
     if node[HELD] != NOTHING:
         return NO_END
@@ -663,6 +690,7 @@ def rate(weights, node, hand, piles, known, f):
     if node[COUNT] <= 1:  # out, by the discard at the latest (S9, S10)
         node[BEST_DISCARD] = lowest(node[CARDS]) if node[COUNT] else NOTHING
         return OUT_NOW + f[OTHER_POINTS]
+    of_table = weighed(weights, f, TABLE, NUM_FEATURES)
     best = NO_END
     left = node[CARDS]
     while left:
@@ -679,9 +707,11 @@ def rate(weights, node, hand, piles, known, f):
             passes -= 1
         elif kind == TAKE_IT_BACK:
             backs -= 1
-        write_hand(cards, node[COUNT] - 1, wilds, passes, backs, cost, known, f)
-        write_top(kind, known, f)
-        value = weighed(weights, f)
+        count = node[COUNT] - 1
+        loose = write_hand(cards, count, wilds, passes, backs, cost, known, f)
+        write_top(kind, known, risky, f)
+        value = of_table + weights[LEFT + min(NUM_LEFT, count) - 1] + weights[LOOSE + min(NUM_LOOSE - 1, loose)]
+        value += weighed(weights, f, HAND, TABLE)
         if value > best:
             best = value
             node[BEST_DISCARD] = kind
@@ -835,12 +865,14 @@ def ends_for_wild(pile, cards, spare, held):
 @kernel
 def expand_laid(o, nodes, hands, table, size, parent, usable, must, wild):
     """Add the nodes that a new pile leads to, with a wild or without (S12, S13, S16)."""
-    for number in range(NUM_NUMBERS):
+    twice, thrice = numbers_twice(usable)
+    left = thrice if wild == NOTHING else twice
+    while left:
+        number = lowest(left)
+        left &= left - 1
         colours = 0
         for colour in range(NUM_COLOURS):
             colours |= ((usable >> (colour * NUM_NUMBERS + number)) & 1) << colour
-        if popcount(colours) < (3 if wild == NOTHING else 2):
-            continue
         first, last = (0, NUM_COLOURS) if wild == NOTHING else (NUM_COLOURS, SET_PATTERNS)
         for pattern in range(first, last):
             if wild == NOTHING:
@@ -850,20 +882,21 @@ def expand_laid(o, nodes, hands, table, size, parent, usable, must, wild):
             if needed & ~colours == 0:
                 action = SETS + number * SET_PATTERNS + pattern
                 size = try_laid(o, nodes, hands, table, size, parent, action, must, wild)
-    for colour in range(NUM_COLOURS):
-        numbers = row(usable, colour)
-        for low in range(RUN_LOWS):
-            here = (numbers >> low) & 0b111
-            if popcount(here) < (3 if wild == NOTHING else 2):
-                continue
-            first, last = (0, 1) if wild == NOTHING else (1, RUN_PATTERNS)
-            for pattern in range(first, last):
-                needed = 0b111
-                if pattern > 0:
-                    needed &= ~(1 << (pattern - 1))
-                if needed & ~here == 0:
-                    action = RUNS + (colour * RUN_LOWS + low) * RUN_PATTERNS + pattern
-                    size = try_laid(o, nodes, hands, table, size, parent, action, must, wild)
+    beside, apart = neighbours(usable)
+    # A run begins with its lowest natural, or, where the wild is to be lowest, below two that are neighbours.
+    left = beside & apart if wild == NOTHING else (beside | apart | ((beside & ~IN_EACH_COLOUR) >> 1)) & ~TOO_HIGH
+    while left:
+        start = lowest(left)
+        left &= left - 1
+        here = (usable >> start) & 0b111
+        first, last = (0, 1) if wild == NOTHING else (1, RUN_PATTERNS)
+        for pattern in range(first, last):
+            needed = 0b111
+            if pattern > 0:
+                needed &= ~(1 << (pattern - 1))
+            if needed & ~here == 0:
+                place = start // NUM_NUMBERS * RUN_LOWS + start % NUM_NUMBERS
+                size = try_laid(o, nodes, hands, table, size, parent, RUNS + place * RUN_PATTERNS + pattern, must, wild)
     return size
 
 
@@ -898,9 +931,10 @@ def plan(o, weights, phase, legal):
     table = np.empty((MAX_NODES + 1, MAX_PILES, PILE_COLUMNS), np.int64)
     values = np.empty(MAX_NODES + 1, np.float64)
     known = np.empty(KNOWN_COLUMNS, np.int64)
+    risky = np.zeros(NUM_KINDS, np.float64)
     f = np.zeros(NUM_FEATURES, np.float64)
     read_root(o, nodes, hands, table)
-    learn(o, known)
+    learn(o, known, risky)
     values[0] = NO_END
     size, rated = 1, 0
     if phase != Phase.PLAY:
@@ -908,7 +942,7 @@ def plan(o, weights, phase, legal):
         size, rated = expand_question(o, nodes, hands, table, size, phase, legal), 1
     while True:
         for k in range(rated, size):
-            values[k] = rate(weights, nodes[k], hands[k], table[k], known, f)
+            values[k] = rate(weights, nodes[k], hands[k], table[k], known, risky, f)
         rated = size
         if size >= MAX_NODES:
             break
@@ -981,9 +1015,10 @@ def draw(o, legal):
     hands = np.empty((1, NUM_KINDS), np.int64)
     table = np.empty((1, MAX_PILES, PILE_COLUMNS), np.int64)
     known = np.empty(KNOWN_COLUMNS, np.int64)
+    risky = np.zeros(NUM_KINDS, np.float64)
     f = np.zeros(NUM_FEATURES, np.float64)
     read_root(o, nodes, hands, table)
-    learn(o, known)
+    learn(o, known, risky)
     node = nodes[0]
     write_table(node, table[0], known, f)
     loose, _, _ = ready_and_loose(node[CARDS], node[COUNT], node[WILDS], node[PASSES], known)

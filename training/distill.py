@@ -1,22 +1,26 @@
 """Learn from every action: play each legal action of a position out, and move a policy towards the better ones.
 
-An action's value is what the player was paid next after it, a bot playing on in every seat: with the cards and the draws
-as they lie. No player knows these, and no policy is shown them; it learns the mean over the many positions that look
-alike, each of which is one dealing of what may be hidden, as likely as play makes it. All actions of a position share
-its luck, so that their differences are far less noisy than outcomes, and none is left out because a policy hardly ever
+An action's value is what the player was paid next after it, an agent playing on: with the cards and the draws as they
+lie. No player knows these, and no policy is shown them; it learns the mean over the many positions that look alike,
+each of which is one dealing of what may be hidden, as likely as play makes it. All actions of a position share its
+luck, so that their differences are far less noisy than outcomes, and none is left out because a policy hardly ever
 tries it: the two things that hold self-play back where the deal decides most of a round.
 
-The policy maximizes the expected value of its choice over all actions tried (Ciosek and Whiteson, 2018, "Expected policy
-gradients") and a little entropy, so that it is not sure of a choice before it has seen enough of it: what it is sure of,
-it learns no more about. That is one step of policy improvement from the bot that plays on (Tesauro and Galperin, 1996),
-learned by a network instead of searched at every decision. First all legal actions are tried; a policy that has learned
-from those says where the doubt is, and the next labels are of what it finds likely enough, several times as many in the
-same time. Labels are written shard by shard, each by its number alone, so that labelling survives a stop and is shared by
-processes:
+The policy maximizes the expected value of its choice over all actions tried (Ciosek and Whiteson, 2018, "Expected
+policy gradients") and a little entropy, so that it is not sure of a choice before it has seen enough of it: what it is
+sure of, it learns no more about. That is one step of policy improvement from the bot that plays on (Tesauro and
+Galperin, 1996), learned by a network instead of searched at every decision. The policy that has learned can play on in
+its turn, against the others that are seated (`--seated`), for the next step. First all legal actions are tried; a
+policy that has learned from those says where the doubt is, and the next labels are of what it finds likely enough,
+several times as many in the same time. Labels are written shard by shard, each by its number alone, so that labelling
+survives a stop and is shared by processes:
 
     python -m training.distill --players 2,2,2,3,4,5,6 --shards 300 --movers planner,ppo,greedy --out runs/all
     python -m training.distill --players 2,2,2,3,4,5,6 --shards 1500 --init runs/all/best --floor 0.03 \
         --movers planner,checkpoint:runs/all/best,greedy --more runs/all/labels --out runs/doubt
+    python -m training.distill --players 2,2,2,3,4,5,6 --shards 600 --init runs/doubt/best --judge runs/all/best --floor 0.03 \
+        --bot checkpoint:runs/doubt/best:best=yes --seated --movers planner,checkpoint:runs/doubt/best:best=yes,greedy \
+        --out runs/second
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ import torch
 from numpy.typing import NDArray
 
 from agents import policy as policies
-from agents.base import Agent, CompiledBot, play_out
+from agents.base import Agent, play_seated
 from agents.digest import digest
 from agents.registry import make_agent
 from tabletop.executors import run_tasks
@@ -98,10 +102,11 @@ class Aim:
 class Labeller:
     """How labels are made; it can be sent to other processes.
 
-    games: configurations, met in turn by the number of the shard. movers: specs of the agents that play (`agents.registry`),
-    one drawn for every seat of every game; bot: the spec of who plays on. players: player counts, each as often as it is
-    named. judge: None, or the folder of a policy: only the `most` actions are tried that it finds likeliest, and only those to
-    which it gives at least the probability `floor`, where there are two of them.
+    games: configurations, met in turn by the number of the shard. movers: specs of the agents that play
+    (`agents.registry`), one drawn for every seat of every game; bot: the spec of who plays on, in every seat, or, if
+    `seated`, in that of the player whose decision is labelled, the movers in theirs. players: player counts, each as
+    often as it is named. judge: None, or the folder of a policy: only the `most` actions are tried that it finds
+    likeliest, and only those to which it gives at least the probability `floor`, where there are two of them.
     """
 
     games: tuple[BatchGame, ...]
@@ -112,21 +117,16 @@ class Labeller:
     judge: str | None = None
     floor: float = 0.0
     most: int | None = None
+    seated: bool = False
 
     @cached_property
-    def player_on(self) -> CompiledBot:
-        """Who plays on."""
-        bot = make_agent(self.bot, self.games[0])
-        if not isinstance(bot, CompiledBot):
-            raise ValueError(f"only a compiled bot can play on, not {self.bot}")
-        return bot
+    def players_on(self) -> list[Agent]:
+        """The movers, and after them who plays on."""
+        return [make_agent(spec, self.games[0]) for spec in (*self.movers, self.bot)]
 
     def agents(self) -> list[Agent]:
-        """Return all that play, play on and judge; ValueError for one that can't."""
-        found = [self.player_on, *(make_agent(spec, self.games[0]) for spec in self.movers)]
-        if self.judge is not None:
-            found.append(policies.load(self.judge, self.games[0]))
-        return found
+        """Return all that play, play on and judge; ValueError for one that can't be."""
+        return self.players_on + ([] if self.judge is None else [policies.load(self.judge, self.games[0])])
 
     def settings(self) -> dict[str, Any]:
         """Return what the labels hang on."""
@@ -147,7 +147,6 @@ class Table:
 
     def __init__(self, labeller: Labeller, game: BatchGame, seed: int) -> None:
         self.labeller, self.game, self.seed = labeller, game, seed
-        self.movers = [make_agent(spec, game) for spec in labeller.movers]
         self.judge = None if labeller.judge is None else policies.load(labeller.judge, game)
         self.rng = np.random.default_rng(seed)
         self.episodes = 0
@@ -163,11 +162,24 @@ class Table:
             masks, observations = game.legal_action_mask(states), game.observe(states)
             tried = self._worth_trying(observations, masks)
             chosen = np.flatnonzero((tried.sum(axis=1) > 1) & (rng.random(LANES) < LABELLED))
-            found = try_actions(game, states[chosen], tried[chosen], self.labeller.player_on, int(rng.integers(2**62)))
-            parts.append((flat(observations)[chosen].copy(), masks[chosen], tried[chosen], *found))
+            seen = flat(observations)[chosen].copy()
+            parts.append((seen, masks[chosen], tried[chosen], states[chosen], self._who_plays_on(chosen)))
             game.step(states, self._moves(observations, masks))
             self._begin(np.flatnonzero(game.terminated(states)))
-        return Labels(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        observations, masks, tried, positions, seats = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        key = int(rng.integers(2**62))
+        return Labels(
+            observations, masks, tried, *try_actions(game, positions, tried, self.labeller.players_on, seats, key)
+        )
+
+    def _who_plays_on(self, lanes: Array) -> Array:
+        """Return which of `Labeller.players_on` plays on in each seat: int64 [L, P]."""
+        bot = len(self.labeller.movers)
+        if not self.labeller.seated:
+            return np.full((len(lanes), self.seated.shape[1]), bot)
+        seats = self.seated[lanes]
+        seats[np.arange(len(lanes)), self.states["current_player"][lanes].astype(np.int64)] = bot
+        return seats
 
     def _worth_trying(self, observations: Array, masks: Array) -> Array:
         """Return the actions to try: bool [LANES, A]."""
@@ -188,7 +200,7 @@ class Table:
         actions = np.empty(LANES, np.int64)
         for number in np.unique(mover):
             own = np.flatnonzero(mover == number)
-            actions[own] = self.movers[number].act(observations[own], masks[own], keys[own])
+            actions[own] = self.labeller.players_on[number].act(observations[own], masks[own], keys[own])
         for lane in np.flatnonzero(rng.random(LANES) < RANDOM):
             actions[lane] = rng.choice(np.flatnonzero(masks[lane]))
         return actions
@@ -201,22 +213,25 @@ class Table:
         seeds = spread(self.seed, len(lanes), first=self.episodes)
         self.episodes += len(lanes)
         game.reset(self.states, seeds, lanes=lanes, num_players=self.rng.choice(labeller.players, len(lanes)))
-        self.seated[lanes] = self.rng.integers(len(self.movers), size=(len(lanes), self.seated.shape[1]))
+        self.seated[lanes] = self.rng.integers(len(labeller.movers), size=(len(lanes), self.seated.shape[1]))
         behind = self.rng.integers(getattr(game.config, "rounds", 1) or 1, size=len(lanes))
         for played in range(int(behind.max())):
             some = lanes[behind > played]
             part = self.states[some]
-            play_out(game, part, [labeller.player_on] * game.spec.max_players, self.seed, until_paid=True)
+            play_seated(game, part, labeller.players_on, self.seated[some], self.seed, until_paid=True)
             on = ~game.terminated(part)
             self.states[some[on]] = part[on]
 
 
-def try_actions(game: BatchGame, states: Array, tried: Array, bot: CompiledBot, key: int) -> tuple[Array, Array]:
-    """Return what the player on turn is paid next after each action tried, `bot` playing on: points and wins.
+def try_actions(
+    game: BatchGame, states: Array, tried: Array, agents: Sequence[Agent], seats: Array, key: int
+) -> tuple[Array, Array]:
+    """Return what the player on turn is paid next after each action tried, and others playing on: points and wins.
 
     Both float32 [B, A], 0 where not tried; a win is worth 1, ties shared, less its equal share. states [B], none of them
     over, stay as they are: hidden cards and luck to come are those that lie there. tried: bool [B, A], legal actions.
-    Where the game is not over with the payment, wins are what the points mean for them.
+    seats: int64 [B, P], which of `agents` plays on in each seat. Where the game is not over with the payment, wins are
+    what the points mean for them.
     """
     lanes, actions = np.nonzero(tried)
     points, wins = np.zeros((2, *tried.shape), np.float32)
@@ -228,7 +243,7 @@ def try_actions(game: BatchGame, states: Array, tried: Array, bot: CompiledBot, 
     game.step(trial, actions)
     unpaid = np.flatnonzero((trial["returns"] == before).all(axis=1) & ~game.terminated(trial))
     part = trial[unpaid]
-    play_out(game, part, [bot] * game.spec.max_players, key, until_paid=True)
+    play_seated(game, part, agents, seats[lanes[unpaid]], key, until_paid=True)
     trial[unpaid] = part
     paid = (trial["returns"] - before)[every, player]
     won, over = WIN_PER_POINT * paid, game.terminated(trial)
@@ -422,7 +437,8 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     for name, meaning in (("--option", "an option of the game"), ("--also", "an option of a second configuration")):
         reader.add_argument(name, action="append", default=[], metavar="KEY=VALUE", help=meaning)
     reader.add_argument("--players", default="2", help="player counts, comma separated, each as often as it is named")
-    reader.add_argument("--bot", default="planner", help="the bot that plays on")
+    reader.add_argument("--bot", default="planner", help="the agent that plays on")
+    reader.add_argument("--seated", action="store_true", help="in the other seats the movers that sit there play on")
     reader.add_argument("--movers", default="planner,ppo,greedy", help="agents in whose games positions are labelled")
     reader.add_argument("--shards", type=int, default=100, help=f"of labels, {LANES * STEPS:,} decisions each")
     reader.add_argument("--jobs", type=int, default=1, help="processes that label")
@@ -468,7 +484,7 @@ def read_labeller(given: argparse.Namespace) -> Labeller:
     games = games[:: len(players)]  # made for every count, so that one that can't be played is named
     judge = None if (given.floor, given.most) == (None, None) else str(given.judge)
     movers = tuple(given.movers.split(","))
-    return Labeller(games, movers, given.bot, players, given.seed, judge, given.floor or 0.0, given.most)
+    return Labeller(games, movers, given.bot, players, given.seed, judge, given.floor or 0.0, given.most, given.seated)
 
 
 def begin_network(game: BatchGame, given: argparse.Namespace) -> tuple[TorchNetwork, Any]:

@@ -30,6 +30,11 @@ from training.network import make_network
 from training.sparse import MASKED
 
 
+def all_seats(game, states):
+    """Agent 0 in every seat of every lane."""
+    return np.zeros((len(states), game.spec.max_players), np.int64)
+
+
 def some_states(game, count, steps, seed=4):
     states = game.new_states(count)
     game.reset(states, seed)
@@ -48,7 +53,7 @@ def test_the_label_of_what_the_bot_would_do_is_what_it_comes_to(name, options, n
     greedy = make_agent("greedy", game)
     states = some_states(game, 200, 15)
     legal = game.legal_action_mask(states)
-    points, _ = try_actions(game, states, legal, greedy, 77)
+    points, _ = try_actions(game, states, legal, [greedy], all_seats(game, states), 77)
     own = greedy.act(game.observe(states), legal, luck(states, 77))
     ends = states.copy()
     play_out(game, ends, [greedy] * game.spec.max_players, 77)
@@ -65,7 +70,7 @@ def test_each_action_is_played_out_from_the_position_as_it_lies():
     kept = states.copy()
     tried = game.legal_action_mask(states)
     tried[::3, ::2] = False
-    points, _ = try_actions(game, states, tried, greedy, 5)
+    points, _ = try_actions(game, states, tried, [greedy], all_seats(game, states), 5)
     assert (states == kept).all()
     assert (points[~tried] == 0).all()
     for b in range(len(states)):
@@ -82,7 +87,8 @@ def test_wins_are_shares_less_the_equal_one():
     game = StingGame(num_players=3, rounds=1)
     states = some_states(game, 60, 10)
     legal = game.legal_action_mask(states)
-    points, wins = (part[legal] for part in try_actions(game, states, legal, make_agent("greedy", game), 5))
+    greedy = make_agent("greedy", game)
+    points, wins = (part[legal] for part in try_actions(game, states, legal, [greedy], all_seats(game, states), 5))
     shares = wins + 1 / 3
     assert set(shares.round(5)) <= {0.0, np.float32(1 / 3).round(5), 0.5, 1.0}
     assert {0.0, 1.0} <= set(shares.round(5))
@@ -95,13 +101,40 @@ def test_of_five_rounds_the_next_payment_counts_and_the_last_round_tells_the_win
     states = some_states(game, 300, 12)
     for played in range(5):
         legal = game.legal_action_mask(states)
-        points, wins = (part[legal] for part in try_actions(game, states, legal, greedy, 5))
+        points, wins = (part[legal] for part in try_actions(game, states, legal, [greedy], all_seats(game, states), 5))
         if played < 4:
             assert wins == pytest.approx(distill.WIN_PER_POINT * points)
         else:
             assert set(wins.round(5)) <= {-0.5, 0.0, 0.5}
             assert (wins * points < 0).any()  # the round won and the game lost
         play_out(game, states, [greedy] * game.spec.max_players, 5, until_paid=True)
+
+
+def play_on_one_by_one(game, trial, agents, seats, key):
+    """A referee that asks one agent at a time, until the next payment."""
+    before = trial["returns"].copy()
+    while not game.terminated(trial)[0] and (trial["returns"] == before).all():
+        agent = agents[seats[trial["current_player"][0]]]
+        game.step(trial, agent.act(game.observe(trial), game.legal_action_mask(trial), luck(trial, key)))
+    return trial
+
+
+@pytest.mark.parametrize("rounds", [1, 5])
+@pytest.mark.parametrize("names", [("ppo",), ("greedy", "ppo"), ("ppo", "ppo:best=yes"), ("random", "ppo", "greedy")])
+def test_networks_and_bots_play_on_where_they_sit(names, rounds):
+    game = StingGame(num_players=4, rounds=rounds)
+    agents = [make_agent(name, game) for name in names]
+    states = some_states(game, 24, 40)
+    seats = np.random.default_rng(1).integers(len(agents), size=(len(states), game.spec.max_players))
+    legal = game.legal_action_mask(states)
+    points, _ = try_actions(game, states, legal, agents, seats, 5)
+    for b, action in zip(*np.nonzero(legal), strict=True):
+        trial = states[b : b + 1].copy()
+        game.step(trial, np.array([action]))
+        if not game.terminated(trial)[0] and (trial["returns"] == states["returns"][b]).all():
+            play_on_one_by_one(game, trial, agents, seats[b], 5)
+        paid = (trial["returns"][0] - states["returns"][b])[int(states["current_player"][b])]
+        assert points[b, action] == pytest.approx(float(paid))
 
 
 # Shards -----------------------------------------------------------------------------------------------------------------
@@ -142,6 +175,24 @@ def test_labelled_positions_leave_a_choice_and_are_of_all_that_was_asked_for(sma
     assert set(seen["rounds_left"].ravel()) == {1, 2, 3, 4, 5}
 
 
+def test_seated_means_that_the_movers_play_on_but_for_the_player_on_turn(small, monkeypatch):
+    seen = []
+
+    def remember(game, states, tried, agents, seats, key):
+        seen.append((states["current_player"].astype(int), seats, [agent.name for agent in agents]))
+        return try_actions(game, states, tried, agents, seats, key)
+
+    monkeypatch.setattr(distill, "try_actions", remember)
+    small.shard(0)
+    replace(small, bot="rulebook", seated=True).shard(0)
+    (_, all_alike, _), (player, seats, names) = seen
+    assert (all_alike == 2).all()
+    assert names == ["greedy", "random", "rulebook"]
+    own = np.arange(seats.shape[1]) == player[:, None]
+    assert (seats[own] == 2).all()
+    assert set(seats[~own]) == {0, 1}
+
+
 def test_a_judge_leaves_out_what_it_finds_unlikely(small):
     judged = replace(small, judge=str(shipped("sting-v0")["ppo"]), floor=0.02)
     labels = judged.shard(0)
@@ -177,7 +228,7 @@ def test_what_is_wrong_is_named_before_any_work(tmp_path, capsys):
         ("--players 2,9", "num_players"),
         ("--option rouds=5", "rouds"),
         ("--movers greedy,nobody", "nobody"),
-        ("--movers greedy --bot ppo", "only a compiled bot"),
+        ("--movers greedy --bot nobody", "nobody"),
         ("--movers greedy --floor 0.1 --judge nowhere", "nowhere is no policy"),
         ("--movers greedy --init nowhere", "nowhere is no policy"),
     ):
@@ -194,11 +245,6 @@ def test_labels_made_in_another_way_are_not_mixed_in(small, tmp_path):
         distill.label(tmp_path, replace(small, seed=4), 2, jobs=1)
     with pytest.raises(ValueError, match="labels made with other movers"):
         distill.label(tmp_path, replace(small, movers=("greedy",)), 2, jobs=1)
-
-
-def test_only_a_compiled_bot_plays_on(small):
-    with pytest.raises(ValueError, match="only a compiled bot can play on, not ppo"):
-        Labeller(small.games, ("greedy",), "ppo", (2,), 1).shard(0)
 
 
 # Learning ---------------------------------------------------------------------------------------------------------------

@@ -1,16 +1,18 @@
-"""`rollout`: try the likely actions in worlds that can't be told apart, a bot playing on, and take the best.
+"""`rollout`: try the likely actions in worlds that can't be told apart, an agent playing on, and take the best.
 
 Candidates come from a prior (every legal action, or a network's likeliest), worlds from `determinize`, dealt alike for
 all candidates; a budget of time or of playouts is spent by sequential halving (Karnin, Koren and Somekh, 2013): each
 round tries all that are left equally often and drops the worse half. What a bot or a network would do stays in to the
 end, and another action is taken only if it is surely better in the same worlds: the best of many noisy means is
 otherwise often just the luckiest. The bot that plays on sees only what it may, so that no choice leans on hidden cards
-(the fault of searching each world as if it were open: Frank and Basin, 1998).
+(the fault of searching each world as if it were open: Frank and Basin, 1998). A network can play on as well; it is asked
+for many worlds at once, and still plays far fewer of them than a bot in the same time.
 
     rollout:ms=50                        50 milliseconds a decision
     rollout:playouts=512,playout=greedy  512 games played out, at least one for each candidate: the same choice every time
     rollout:ms=50,prior=planner          as planner does, unless another action is surely better
     rollout:ms=50,prior=ppo              the eight likeliest actions of the shipped network
+    rollout:ms=500,prior=ppo,playout=ppo:best=yes   and the network plays on
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import CompiledBot
+from agents.base import Agent, CompiledBot, SearchAgent
 from agents.policy import PolicyAgent
 from agents.registry import make_agent
-from agents.search import rollouts
+from agents.search import play_worlds, rollouts
 from tabletop.game import BatchGame
 from tabletop.registry import make as make_game
 
@@ -43,6 +45,7 @@ DEFAULTS = {
 }
 AIMS = ("win", "margin")
 CHUNK = 4  # worlds between looks at the clock, without a prior
+AT_ONCE = 64  # games that a network plays on between looks at the clock
 MIN_WORLDS = 16  # before a prior is departed from
 NO_CHOICE = -1
 
@@ -52,7 +55,7 @@ class RolloutAgent:
     """An agent that searches; it is given re-dealt records, and so can't see what its player may not."""
 
     name: str
-    playout: CompiledBot
+    playout: Agent
     prior: PolicyAgent | CompiledBot | None
     aim: str
     most_candidates: int  # of a network's actions
@@ -106,12 +109,13 @@ class RolloutAgent:
             share = (self.playouts - spent) // ((rounds - number + 1) * len(left))
             enough = max(1, worlds + share) if self.playouts else 0  # every candidate is tried at least once
             while worlds < enough if enough else time.perf_counter() - begun < self.seconds * number / rounds:
-                chunk = 1 if usual != NO_CHOICE else min(CHUNK, enough - worlds) if enough else CHUNK
-                found = chunk * rollouts(game, record, self.playout, chunk, key, worlds, tried[None]).mean[0, left]
+                chunk = self.chunk(len(left), usual)
+                chunk = min(chunk, enough - worlds) if enough else chunk
+                found = self.gains(game, record, tried, key, worlds, chunk, usual)
                 if usual != NO_CHOICE:
-                    found -= found[np.searchsorted(left, usual)]
-                totals[left] += found
-                squares[left] += found**2
+                    found -= found[np.searchsorted(left, usual)].copy()
+                totals[left] += found.sum(axis=1)
+                squares[left] += (found**2).sum(axis=1)
                 worlds, spent = worlds + chunk, spent + chunk * len(left)
             # All that are left have been tried in the same worlds, so that sums may be compared.
             left = left[np.argsort(-totals[left], kind="stable")][: (len(left) + 1) // 2]
@@ -120,6 +124,28 @@ class RolloutAgent:
         if usual == NO_CHOICE:
             return int(left[0])
         return self.surely_better(left, totals[left], squares[left], worlds, usual)
+
+    def chunk(self, candidates: int, usual: int) -> int:
+        """Return how many worlds are played between looks at the clock."""
+        if not isinstance(self.playout, CompiledBot):
+            return max(1, AT_ONCE // candidates)
+        return CHUNK if usual == NO_CHOICE else 1
+
+    def gains(
+        self, game: BatchGame, record: Array, tried: Array, key: int, first: int, worlds: int, usual: int
+    ) -> Array:
+        """Return what the actions tried come to in each of some worlds, float64 [K, worlds], or in all together, [K, 1].
+
+        The latter without a prior, where the spread is not asked for.
+        """
+        if not isinstance(self.playout, CompiledBot):
+            return play_worlds(game, record, self.playout, worlds, key, first, tried[None])
+        if usual == NO_CHOICE:
+            return worlds * rollouts(game, record, self.playout, worlds, key, first, tried[None]).mean[0, tried, None]
+        each = [
+            rollouts(game, record, self.playout, 1, key, first + w, tried[None]).mean[0, tried] for w in range(worlds)
+        ]
+        return np.stack(each, axis=1)
 
     def surely_better(self, actions: Array, totals: Array, squares: Array, worlds: int, usual: int) -> int:
         """Return the action that is better than the usual one by most beyond doubt, or the usual one.
@@ -155,8 +181,8 @@ def make(game: BatchGame, options: dict[str, str]) -> RolloutAgent:
     if chosen["aim"] not in AIMS:
         raise ValueError(f"rollout: aim must be {' or '.join(AIMS)}, not {chosen['aim']!r}")
     playout = make_agent(chosen["playout"], game)
-    if not isinstance(playout, CompiledBot):
-        raise ValueError(f"rollout: only a compiled bot can play on, not {chosen['playout']}")
+    if isinstance(playout, SearchAgent):
+        raise ValueError(f"rollout: who searches can't play on in a search: {chosen['playout']}")
     if "doubt" in options and chosen["prior"] == "none":
         raise ValueError("rollout: doubt is that in leaving a prior: name one, such as prior=planner or prior=ppo")
     prior = None if chosen["prior"] == "none" else make_agent(chosen["prior"], game)

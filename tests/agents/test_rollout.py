@@ -1,15 +1,15 @@
 """The rollout bot: legal, repeatable, blind to what is hidden, better than who plays on."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from agents.arena import compare
-from agents.base import SearchAgent, luck, play_out
+from agents.base import CompiledBot, SearchAgent, luck, play_out
 from agents.registry import make_agent
 from agents.rollout import with_aim
-from agents.search import rollouts
+from agents.search import play_worlds, rollouts
 from sting_env import StingGame
 from stingy_env import StingyGame
 from tabletop.selfplay import ask
@@ -32,6 +32,7 @@ def midgame(game, lanes=6, steps=40):
         "rollout:playouts=64",
         "rollout:playouts=64,prior=ppo,candidates=3,aim=margin",
         "rollout:playouts=64,prior=greedy",
+        "rollout:playouts=64,prior=ppo,candidates=2,playout=ppo:best=yes",
     ],
 )
 @pytest.mark.parametrize("game", GAMES, ids=lambda g: f"{g.spec.name}-{g.num_players}")
@@ -54,6 +55,33 @@ def test_what_is_hidden_makes_no_difference(game):
     keys = luck(states, 5)
     elsewhere = game.determinize(states, None, np.arange(len(states), dtype=np.uint64) + 99)
     assert (ask(agent, game, states, keys) == ask(agent, game, elsewhere, keys)).all()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A bot that is asked batch by batch, as a network is."""
+
+    bot: CompiledBot
+    name: str = "asked"
+
+    def act(self, observations, masks, keys):
+        return self.bot.act(observations, masks, keys)
+
+
+@pytest.mark.parametrize("bot", ["greedy", "random"])
+@pytest.mark.parametrize("game", GAMES, ids=lambda g: f"{g.spec.name}-{g.num_players}")
+def test_playing_on_in_batches_is_what_the_compiled_loop_does(game, bot):
+    """The same worlds, the same luck: the same values to the last digit, whichever worlds are asked for."""
+    states, compiled = midgame(game), make_agent(bot, game)
+    candidates = game.legal_action_mask(states)
+    candidates[::2, ::3] = False
+    loop = rollouts(game, states, compiled, 3, 9, 2, candidates)
+    batch = rollouts(game, states, Asked(compiled), 3, 9, 2, candidates)
+    assert np.array_equal(loop.mean, batch.mean, equal_nan=True)
+    assert np.allclose(loop.error, batch.error, equal_nan=True)
+    each = [play_worlds(game, states, Asked(compiled), 1, 9, world, candidates) for world in (2, 3, 4)]
+    assert np.array_equal(np.hstack(each), play_worlds(game, states, Asked(compiled), 3, 9, 2, candidates))
+    assert (np.hstack(each).std(axis=1) > 0).any()
 
 
 def test_whoever_can_go_out_this_turn_does():
@@ -164,7 +192,7 @@ def test_time_is_kept():
     [
         ("rollout:ms=50,playouts=9", "not both"),
         ("rollout:ms=0", "above 0"),
-        ("rollout:playout=ppo", "compiled bot"),
+        ("rollout:playout=rollout", "who searches can't play on"),
         ("rollout:prior=rollout", "a bot or a trained network"),
         ("rollout:prior=greedy,doubt=-1", "0 or more"),
         ("rollout:doubt=1", "name one"),

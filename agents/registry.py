@@ -4,7 +4,7 @@ A spec reads `[game:]name[:key=value,...]`: `greedy`, `sting:greedy`, `rulebook:
 named, must be the one played. A game's compiled bots register themselves (`register`) when the module `agents.<game>_bots`
 is imported, which happens when the game's agents are first asked for; a game from elsewhere registers its own. Whatever
 else goes by a name is registered with `register_maker`, or named by where it is written: `import:my_bots.Tidy`, which
-other processes understand too. Trained networks, `checkpoint:PATH`, are loaded by `agents.policy`, which is imported
+other processes understand too. Trained networks, `checkpoint:PATH[:best=yes]`, are loaded by `agents.policy`, which is imported
 only then.
 """
 
@@ -71,7 +71,7 @@ def list_agents(game: BatchGame | str) -> dict[str, str]:
     found |= dict.fromkeys(shipped(game_id), "a trained network that comes with the package")
     found |= {name: meaning for name, (_, meaning) in EVERY_GAME.items()}
     found |= {name: meaning for (owner, name), (_, meaning) in _makers.items() if owner == game_id}
-    found[f"{CHECKPOINT}:PATH"] = "a trained network"
+    found[f"{CHECKPOINT}:PATH"] = "a trained network; with :best=yes behind it, its best action"
     found[f"{IMPORT}:MODULE.NAME"] = "an agent of your own"
     return found
 
@@ -82,6 +82,9 @@ def make_agent(spec: str, game: BatchGame) -> Agent:
     if name == CHECKPOINT:
         if not rest:
             raise ValueError(f"{spec!r} names no file: write {CHECKPOINT}:PATH")
+        path, colon, options = rest.rpartition(":")
+        if colon and "=" in options:
+            return load_policy(path, game, read_greedy(spec, read_pairs(spec, options)))
         return load_policy(rest, game)
     if name == IMPORT:
         return import_agent(spec, rest, game)

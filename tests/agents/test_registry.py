@@ -66,6 +66,17 @@ def test_a_checkpoint_that_is_none(tmp_path):
         make_agent(f"checkpoint:{tmp_path / 'nothing'}", GAME)
 
 
+def test_a_checkpoint_takes_the_option_of_a_trained_network():
+    path = registry.shipped(GAME.spec.name)["ppo"]
+    assert not make_agent(f"checkpoint:{path}", GAME).greedy
+    assert not make_agent(f"checkpoint:{path}:best=no", GAME).greedy
+    assert make_agent(f"sting:checkpoint:{path}:best=yes", GAME).greedy
+    assert make_agent(f"rollout:prior=checkpoint:{path}:best=yes", GAME).prior.greedy
+    for wrong in ("best=maybe", "worst=yes", "best=yes,best=yes"):
+        with pytest.raises(ValueError, match="best=yes or best=no|given twice"):
+            make_agent(f"checkpoint:{path}:{wrong}", GAME)
+
+
 def test_agents_of_a_game_are_its_own():
     trained = list(registry.shipped(GAME.spec.name))
     own = ["random", "greedy", "rulebook", "planner", *trained, "rollout", "checkpoint:PATH", "import:MODULE.NAME"]

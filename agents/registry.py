@@ -82,9 +82,9 @@ def make_agent(spec: str, game: BatchGame) -> Agent:
     if name == CHECKPOINT:
         if not rest:
             raise ValueError(f"{spec!r} names no file: write {CHECKPOINT}:PATH")
-        path, colon, options = rest.rpartition(":")
-        if colon and "=" in options:
-            return load_policy(path, game, read_greedy(spec, read_pairs(spec, options)))
+        path, colon, written = rest.rpartition(":")
+        if colon and "=" in written:
+            return load_policy(path, game, read_greedy(spec, read_pairs(spec, written)))
         return load_policy(rest, game)
     if name == IMPORT:
         return import_agent(spec, rest, game)

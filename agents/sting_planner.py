@@ -12,6 +12,7 @@ They were fitted to the ends of turns in 50,000 rounds and more for each number 
 logistic regression of who went out and a ridge regression of the margin, added up: for a round that is the game in the
 proportion that wins most rounds at no loss of points, else in the one that wins most games. Those for a single round of
 two players were then moved by an evolution strategy towards what beat `greedy` by more, which helped nowhere else.
+`training.fit_planner` makes such fits, for other rules too.
 
 What measuring showed: a card that can be played next turn is as good as played while nobody is about to go out, so that
 who plays for going out alone holds much back, and pays for it in points; piles for whoever has the fewest points in
@@ -81,7 +82,7 @@ from sting_env.rules import (
     row,
 )
 from tabletop import bits
-from tabletop.jit import kernel
+from tabletop.jit import entry, kernel
 from tabletop.seeding import mix
 
 PLANNER = 3  # bot number, after those of `sting_choices`
@@ -154,69 +155,69 @@ TOO_HIGH = HIGHEST | HIGHEST >> 1  # for the lowest of three
 POINT_AHEAD = 10  # a point less in all burdens as much as so many cards more in hand
 TWO_CARDS = 2
 
-# One row for each feature: for going out with 2 to 6 players, for points with 2 to 6 players.
+# By feature, in their order: for going out with 2 to 6 players, for points with 2 to 6 players.
 # fmt: off
-FITTED = np.array([
-    [ 1.02,  1.98,  1.52,  1.21,  1.12,  1.21,  1.19,  1.19,  1.01,  0.93],  # a card left
-    [ 0.64,  1.25,  0.96,  0.89,  0.74,  0.79,  0.77,   0.8,  0.81,  0.76],  # 2 cards left
-    [ 0.86,  1.16,  0.86,  0.76,  0.76,  0.78,  0.63,  0.65,  0.64,  0.68],  # 3 cards left
-    [ 0.88,  0.55,  0.43,  0.45,  0.51,  0.33,  0.28,  0.32,  0.37,  0.46],  # 4 cards left
-    [ 0.32, -0.17, -0.19, -0.05, -0.02, -0.02, -0.09,  -0.1,  0.01,  0.09],  # 5 cards left
-    [ 0.27, -0.48, -0.34,  -0.3, -0.27,  -0.2, -0.26, -0.25, -0.21, -0.15],  # 6 cards left
-    [ -0.4, -0.75, -0.55, -0.42, -0.38, -0.58, -0.41, -0.43, -0.35, -0.32],  # 7 cards left
-    [-0.74, -1.58, -1.09, -0.96, -0.87, -0.96, -0.84, -0.78, -0.75, -0.74],  # 8 cards left
-    [-1.65, -1.91, -1.34, -1.28, -1.13, -1.09,  -1.0, -0.99, -1.01, -0.95],  # 9 cards left
-    [-1.11, -1.84, -1.33, -1.12, -1.08, -1.32, -0.96, -0.96, -0.89, -0.93],  # 10 cards left
-    [  0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0],  # 11 cards left
-    [  0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0],  # 12 or more
-    [ 2.08,   2.2,  1.56,  1.57,  1.55,  1.24,  1.01,  0.92,  0.84,  0.54],  # all could be played
-    [ 0.76,  1.06,  0.96,  1.13,  1.13,  0.71,  0.59,  0.63,  0.64,  0.39],  # 1 loose
-    [ 0.29,  0.36,  0.54,  0.65,  0.72,  0.36,   0.3,   0.4,  0.39,  0.25],  # 2 loose
-    [ 0.37,  0.28,  0.38,  0.41,  0.37,  0.21,  0.22,  0.33,  0.31,  0.19],  # 3 loose
-    [-0.52, -0.26, -0.06, -0.05, -0.09, -0.19, -0.04,  0.05,  0.04,   0.0],  # 4 loose
-    [-0.56, -0.41, -0.23, -0.21, -0.24, -0.32, -0.15,  -0.1, -0.08, -0.05],  # 5 loose
-    [-1.14, -0.79, -0.55, -0.52, -0.48,  -0.5, -0.37, -0.32, -0.26, -0.14],  # 6 loose
-    [-0.75, -1.18, -0.92, -0.89, -0.82, -0.66, -0.58, -0.57, -0.48, -0.27],  # 7 loose
-    [ -1.9, -1.13, -1.09,  -1.2, -1.18,  -0.9, -0.59, -0.73, -0.72, -0.45],  # 8 loose
-    [-1.88, -1.92, -1.67,  -1.7, -1.58, -1.01, -1.09, -1.16, -1.05, -0.62],  # 9 or more
-    [ 1.04,  0.71,  0.39,  0.23,  0.24,  0.69,  0.25,  0.18,  0.09,  0.09],  # wilds left
-    [ 0.41, -0.08, -0.01, -0.04, -0.18,   0.0,  0.04,  0.02, -0.05, -0.19],  # their cost
-    [ 0.06,   0.4,  0.28,  0.17,   0.0,  0.24,  0.38,  0.29,  0.21,  0.11],  # Pass-a-Pile
-    [ 0.05,  0.02,  0.01, -0.06, -0.28,  0.12,  0.16,  0.12,  0.07,  0.02],  # Take-it-Back
-    [ 2.82,  2.18,  1.37,  1.31,  0.61,  1.98,  1.22,  0.82,  0.58,  0.17],  # outs
-    [ 0.16,   0.3,  0.22,   0.2,  0.21,  0.15,  0.12,  0.12,   0.1,  0.07],  # loose pairs
-    [  0.0, -0.24,  0.03,  0.14,  0.01, -0.25, -0.14,  0.01,  0.07, -0.02],  # wilds in danger
-    [ 1.16,   0.0, -0.45, -0.74, -0.52,  -0.1, -0.28, -0.48, -0.68, -0.52],  # cost, smallest 1
-    [  0.9,  0.07, -0.32, -0.26, -0.31, -0.02, -0.03, -0.28, -0.22, -0.26],  # 2
-    [  0.7,  -0.1,  0.01, -0.03, -0.22, -0.16, -0.11, -0.01, -0.04, -0.21],  # 3 or 4
-    [-0.04, -0.02, -0.03, -0.04, -0.06,  0.02,  0.02, -0.01, -0.03, -0.05],  # left, smallest 1
-    [ 0.02,  0.05, -0.01, -0.04, -0.05,  0.02,  0.02, -0.01, -0.04, -0.05],  # 2
-    [-0.01,  0.01, -0.03, -0.03, -0.04,  0.01,   0.0, -0.03, -0.04, -0.04],  # 3 or 4
-    [  1.7,  3.06,  2.36,  1.32, -0.11,  0.48,  1.04,  1.46,  0.94,  0.26],  # outs, near
-    [ 2.63,  2.54,  1.48,  0.92,  0.53,  1.33,  1.08,  0.99,  0.71,  0.57],  # open, near
-    [ 0.22,  0.01,  0.04,  0.05, -0.02, -0.01,   0.0,  0.03,  0.03, -0.01],  # own points, near
-    [  4.1,   0.0,  0.08, -0.02, -0.03,  0.13,  0.09,  0.11,  0.01, -0.02],  # own points, ready
-    [ 0.27, -0.27, -0.13, -0.14, -0.14,  0.08, -0.06, -0.03, -0.03, -0.04],  # cost, ready
-    [-0.45, -0.95, -0.23, -0.09,  0.11, -0.63, -0.59, -0.16, -0.04,  0.03],  # discard pairs
-    [-4.09,  0.05,  0.08,  0.03,  0.02,  0.04,  0.03,  0.04,  0.01,   0.0],  # discard fits
-    [-0.67,  0.14,  0.02,  0.05,  0.02,  0.02,  0.08,   0.0,  0.01, -0.01],  # discard natural
-    [-2.29,  0.03, -0.06,  0.06,  0.05, -0.31, -0.02, -0.09,   0.0, -0.01],  # discard wild
-    [-2.19, -2.61, -1.21, -0.76, -0.55, -2.05, -1.17, -0.73, -0.42,  -0.2],  # open table
-    [-3.24, -1.49, -0.59, -0.09, -0.26, -2.95, -0.27, -0.08,  0.16,  0.11],  # open, next has 1
-    [-0.09, -0.12,   0.5, -0.06, -0.01,  0.24, -0.23,  0.27, -0.02,   0.0],  # 2
-    [ 1.49,  0.73,  0.17,  0.34, -0.04,  0.73,   0.3,  0.15,  0.18,  0.01],  # 3
-    [ 0.47,  0.18, -0.24, -0.34, -0.15,  -0.1,  0.05, -0.21,  -0.2, -0.02],  # 4 to 6
-    [ 0.18,  -1.9, -1.05, -0.61, -0.09,  0.03, -1.03, -0.85, -0.54,  -0.3],  # more
-    [  0.0, -2.41, -1.59, -1.45, -1.39,   0.0, -0.96, -0.86, -0.71, -0.45],  # open to few
-    [  0.0,  -0.2, -0.83, -0.84, -0.81,   0.0, -0.21, -0.59, -0.54, -0.35],  # open to many
-    [ 0.08,  -0.6, -0.24, -0.39, -0.43, -0.88, -0.11, -0.09, -0.27, -0.27],  # wilds fit
-    [-1.23, -1.86, -1.16, -0.81, -0.61, -1.17, -0.67,  -0.6,  -0.3, -0.17],  # and next has few
-    [-0.05,  -0.6, -0.76, -0.83, -0.87, -0.24, -0.65, -0.78, -0.85, -0.91],  # own points
-    [ 0.02,   0.2,  0.19,  0.17,  0.14,  0.09,  0.22,  0.19,  0.16,  0.12],  # others' points
-    [ 0.08, -0.07,  -0.1, -0.12, -0.14,  0.07,  -0.1, -0.11, -0.12, -0.14],  # movable piles
-])
+FITTED = {
+    "1 card left":             ( 1.02,  1.98,  1.52,  1.21,  1.12,  1.21,  1.19,  1.19,  1.01,  0.93),
+    "2 cards left":            ( 0.64,  1.25,  0.96,  0.89,  0.74,  0.79,  0.77,   0.8,  0.81,  0.76),
+    "3 cards left":            ( 0.86,  1.16,  0.86,  0.76,  0.76,  0.78,  0.63,  0.65,  0.64,  0.68),
+    "4 cards left":            ( 0.88,  0.55,  0.43,  0.45,  0.51,  0.33,  0.28,  0.32,  0.37,  0.46),
+    "5 cards left":            ( 0.32, -0.17, -0.19, -0.05, -0.02, -0.02, -0.09,  -0.1,  0.01,  0.09),
+    "6 cards left":            ( 0.27, -0.48, -0.34,  -0.3, -0.27,  -0.2, -0.26, -0.25, -0.21, -0.15),
+    "7 cards left":            ( -0.4, -0.75, -0.55, -0.42, -0.38, -0.58, -0.41, -0.43, -0.35, -0.32),
+    "8 cards left":            (-0.74, -1.58, -1.09, -0.96, -0.87, -0.96, -0.84, -0.78, -0.75, -0.74),
+    "9 cards left":            (-1.65, -1.91, -1.34, -1.28, -1.13, -1.09,  -1.0, -0.99, -1.01, -0.95),
+    "10 cards left":           (-1.11, -1.84, -1.33, -1.12, -1.08, -1.32, -0.96, -0.96, -0.89, -0.93),
+    "11 cards left":           (  0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0),
+    "12 or more cards left":   (  0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0,   0.0),
+    "0 loose":                 ( 2.08,   2.2,  1.56,  1.57,  1.55,  1.24,  1.01,  0.92,  0.84,  0.54),
+    "1 loose":                 ( 0.76,  1.06,  0.96,  1.13,  1.13,  0.71,  0.59,  0.63,  0.64,  0.39),
+    "2 loose":                 ( 0.29,  0.36,  0.54,  0.65,  0.72,  0.36,   0.3,   0.4,  0.39,  0.25),
+    "3 loose":                 ( 0.37,  0.28,  0.38,  0.41,  0.37,  0.21,  0.22,  0.33,  0.31,  0.19),
+    "4 loose":                 (-0.52, -0.26, -0.06, -0.05, -0.09, -0.19, -0.04,  0.05,  0.04,   0.0),
+    "5 loose":                 (-0.56, -0.41, -0.23, -0.21, -0.24, -0.32, -0.15,  -0.1, -0.08, -0.05),
+    "6 loose":                 (-1.14, -0.79, -0.55, -0.52, -0.48,  -0.5, -0.37, -0.32, -0.26, -0.14),
+    "7 loose":                 (-0.75, -1.18, -0.92, -0.89, -0.82, -0.66, -0.58, -0.57, -0.48, -0.27),
+    "8 loose":                 ( -1.9, -1.13, -1.09,  -1.2, -1.18,  -0.9, -0.59, -0.73, -0.72, -0.45),
+    "9 or more loose":         (-1.88, -1.92, -1.67,  -1.7, -1.58, -1.01, -1.09, -1.16, -1.05, -0.62),
+    "wilds left":              ( 1.04,  0.71,  0.39,  0.23,  0.24,  0.69,  0.25,  0.18,  0.09,  0.09),
+    "cost of wilds left":      ( 0.41, -0.08, -0.01, -0.04, -0.18,   0.0,  0.04,  0.02, -0.05, -0.19),
+    "Pass-a-Pile left":        ( 0.06,   0.4,  0.28,  0.17,   0.0,  0.24,  0.38,  0.29,  0.21,  0.11),
+    "Take-it-Back left":       ( 0.05,  0.02,  0.01, -0.06, -0.28,  0.12,  0.16,  0.12,  0.07,  0.02),
+    "outs":                    ( 2.82,  2.18,  1.37,  1.31,  0.61,  1.98,  1.22,  0.82,  0.58,  0.17),
+    "loose pairs":             ( 0.16,   0.3,  0.22,   0.2,  0.21,  0.15,  0.12,  0.12,   0.1,  0.07),
+    "wilds in danger":         (  0.0, -0.24,  0.03,  0.14,  0.01, -0.25, -0.14,  0.01,  0.07, -0.02),
+    "cost, smallest 1":        ( 1.16,   0.0, -0.45, -0.74, -0.52,  -0.1, -0.28, -0.48, -0.68, -0.52),
+    "cost, smallest 2":        (  0.9,  0.07, -0.32, -0.26, -0.31, -0.02, -0.03, -0.28, -0.22, -0.26),
+    "cost, smallest 3 or 4":   (  0.7,  -0.1,  0.01, -0.03, -0.22, -0.16, -0.11, -0.01, -0.04, -0.21),
+    "left, smallest 1":        (-0.04, -0.02, -0.03, -0.04, -0.06,  0.02,  0.02, -0.01, -0.03, -0.05),
+    "left, smallest 2":        ( 0.02,  0.05, -0.01, -0.04, -0.05,  0.02,  0.02, -0.01, -0.04, -0.05),
+    "left, smallest 3 or 4":   (-0.01,  0.01, -0.03, -0.03, -0.04,  0.01,   0.0, -0.03, -0.04, -0.04),
+    "outs, near":              (  1.7,  3.06,  2.36,  1.32, -0.11,  0.48,  1.04,  1.46,  0.94,  0.26),
+    "open, near":              ( 2.63,  2.54,  1.48,  0.92,  0.53,  1.33,  1.08,  0.99,  0.71,  0.57),
+    "own points, near":        ( 0.22,  0.01,  0.04,  0.05, -0.02, -0.01,   0.0,  0.03,  0.03, -0.01),
+    "own points, ready":       (  4.1,   0.0,  0.08, -0.02, -0.03,  0.13,  0.09,  0.11,  0.01, -0.02),
+    "cost, ready":             ( 0.27, -0.27, -0.13, -0.14, -0.14,  0.08, -0.06, -0.03, -0.03, -0.04),
+    "discard pairs":           (-0.45, -0.95, -0.23, -0.09,  0.11, -0.63, -0.59, -0.16, -0.04,  0.03),
+    "discard fits":            (-4.09,  0.05,  0.08,  0.03,  0.02,  0.04,  0.03,  0.04,  0.01,   0.0),
+    "discard natural":         (-0.67,  0.14,  0.02,  0.05,  0.02,  0.02,  0.08,   0.0,  0.01, -0.01),
+    "discard wild":            (-2.29,  0.03, -0.06,  0.06,  0.05, -0.31, -0.02, -0.09,   0.0, -0.01),
+    "open table":              (-2.19, -2.61, -1.21, -0.76, -0.55, -2.05, -1.17, -0.73, -0.42,  -0.2),
+    "open, next has 1":        (-3.24, -1.49, -0.59, -0.09, -0.26, -2.95, -0.27, -0.08,  0.16,  0.11),
+    "open, next has 2":        (-0.09, -0.12,   0.5, -0.06, -0.01,  0.24, -0.23,  0.27, -0.02,   0.0),
+    "open, next has 3":        ( 1.49,  0.73,  0.17,  0.34, -0.04,  0.73,   0.3,  0.15,  0.18,  0.01),
+    "open, next has 4 to 6":   ( 0.47,  0.18, -0.24, -0.34, -0.15,  -0.1,  0.05, -0.21,  -0.2, -0.02),
+    "open, next has more":     ( 0.18,  -1.9, -1.05, -0.61, -0.09,  0.03, -1.03, -0.85, -0.54,  -0.3),
+    "open to few":             (  0.0, -2.41, -1.59, -1.45, -1.39,   0.0, -0.96, -0.86, -0.71, -0.45),
+    "open to many":            (  0.0,  -0.2, -0.83, -0.84, -0.81,   0.0, -0.21, -0.59, -0.54, -0.35),
+    "wilds fit":               ( 0.08,  -0.6, -0.24, -0.39, -0.43, -0.88, -0.11, -0.09, -0.27, -0.27),
+    "wilds fit, next has few": (-1.23, -1.86, -1.16, -0.81, -0.61, -1.17, -0.67,  -0.6,  -0.3, -0.17),
+    "own points":              (-0.05,  -0.6, -0.76, -0.83, -0.87, -0.24, -0.65, -0.78, -0.85, -0.91),
+    "others' points":          ( 0.02,   0.2,  0.19,  0.17,  0.14,  0.09,  0.22,  0.19,  0.16,  0.12),
+    "movable piles":           ( 0.08, -0.07,  -0.1, -0.12, -0.14,  0.07,  -0.1, -0.11, -0.12, -0.14),
+}
 # fmt: on
-WEIGHTS = np.ascontiguousarray(FITTED.T).reshape(2, 5, NUM_FEATURES)
+WEIGHTS = np.ascontiguousarray(np.array(list(FITTED.values())).T).reshape(2, 5, NUM_FEATURES)
 
 
 # Nodes ------------------------------------------------------------------------------------------------------------------
@@ -670,6 +671,24 @@ def write_top(kind, known, risky, f):
 
 
 @kernel
+def write_discard(node, hand, kind, known, risky, f):
+    """Write what is left in hand, and lies on the discard pile, after a discard; return the number of loose cards."""
+    cards = node[CARDS]
+    if hand[kind] == 1:
+        cards &= ~(1 << kind)
+    wilds, passes, backs, cost = node[WILDS], node[PASSES], node[BACKS], node[COST]
+    if is_wild(kind):
+        wilds -= 1
+        cost -= HAND_POINTS[kind]
+    elif kind == PASS_A_PILE:
+        passes -= 1
+    elif kind == TAKE_IT_BACK:
+        backs -= 1
+    write_top(kind, known, risky, f)
+    return write_hand(cards, node[COUNT] - 1, wilds, passes, backs, cost, known, f)
+
+
+@kernel
 def weighed(weights, f, first, stop):
     """Return the weighted sum of some features: two sums side by side, as an addition waits for the one before it."""
     even, odd = 0.0, 0.0
@@ -696,26 +715,48 @@ def rate(weights, node, hand, piles, known, risky, f):
     while left:
         kind = lowest(left)
         left &= left - 1
-        cards = node[CARDS]
-        if hand[kind] == 1:
-            cards &= ~(1 << kind)
-        wilds, passes, backs, cost = node[WILDS], node[PASSES], node[BACKS], node[COST]
-        if is_wild(kind):
-            wilds -= 1
-            cost -= HAND_POINTS[kind]
-        elif kind == PASS_A_PILE:
-            passes -= 1
-        elif kind == TAKE_IT_BACK:
-            backs -= 1
+        loose = write_discard(node, hand, kind, known, risky, f)
         count = node[COUNT] - 1
-        loose = write_hand(cards, count, wilds, passes, backs, cost, known, f)
-        write_top(kind, known, risky, f)
         value = of_table + weights[LEFT + min(NUM_LEFT, count) - 1] + weights[LOOSE + min(NUM_LOOSE - 1, loose)]
         value += weighed(weights, f, HAND, TABLE)
         if value > best:
             best = value
             node[BEST_DISCARD] = kind
     return best
+
+
+@kernel
+def write_end(o, kind, f):
+    """Write all features of ending the turn at once with a discard, one-hot ones too."""
+    nodes = np.empty((1, NODE_COLUMNS), np.int64)
+    hands = np.empty((1, NUM_KINDS), np.int64)
+    table = np.empty((1, MAX_PILES, PILE_COLUMNS), np.int64)
+    known = np.empty(KNOWN_COLUMNS, np.int64)
+    risky = np.zeros(NUM_KINDS, np.float64)
+    read_root(o, nodes, hands, table)
+    learn(o, known, risky)
+    node = nodes[0]
+    f[:] = 0.0
+    write_table(node, table[0], known, f)
+    loose = write_discard(node, hands[0], kind, known, risky, f)
+    f[LEFT + min(NUM_LEFT, node[COUNT] - 1) - 1] = 1.0
+    f[LOOSE + min(NUM_LOOSE - 1, loose)] = 1.0
+
+
+@entry
+def _write_ends(observations, kinds, features):
+    for i in range(len(kinds)):
+        write_end(observations[i], kinds[i], features[i])
+
+
+def describe_ends(observations: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """Return the features of ending turns at once: float64 [B, F]; those that `WEIGHTS` [2, 5, F] weigh.
+
+    observations: records [B], of hands of two cards or more, none held. kinds: int64 [B], the card discarded.
+    """
+    features = np.empty((len(kinds), NUM_FEATURES))
+    _write_ends(observations, kinds, features)
+    return features
 
 
 # The search -------------------------------------------------------------------------------------------------------------

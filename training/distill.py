@@ -15,10 +15,11 @@ policy that has learned from those says where the doubt is, and the next labels 
 several times as many in the same time. Labels are written shard by shard, each by its number alone, so that labelling
 survives a stop and is shared by processes:
 
-    python -m training.distill --players 2,2,2,3,4,5,6 --shards 300 --movers planner,ppo,greedy --out runs/all
+    python -m training.distill --players 2,2,2,3,4,5,6 --shards 300 --movers planner,ppo,greedy \
+        --sharpen 1 --out runs/all
     python -m training.distill --players 2,2,2,3,4,5,6 --shards 1500 --init runs/all/best --floor 0.03 \
-        --movers planner,checkpoint:runs/all/best,greedy --more runs/all/labels --out runs/doubt
-    python -m training.distill --players 2,2,2,3,4,5,6 --shards 600 --init runs/doubt/best --judge runs/all/best --floor 0.03 \
+        --movers planner,checkpoint:runs/all/best,greedy --more runs/all/labels --sharpen 1 --out runs/doubt
+    python -m training.distill --players 2,2,2,3,4,5,6 --shards 600 --init runs/doubt/best --floor 0.03 \
         --bot checkpoint:runs/doubt/best:best=yes --seated --movers planner,checkpoint:runs/doubt/best:best=yes,greedy \
         --out runs/second
 """

@@ -73,7 +73,7 @@ def test_a_checkpoint_takes_the_option_of_a_trained_network():
     assert make_agent(f"sting:checkpoint:{path}:best=yes", GAME).greedy
     assert make_agent(f"rollout:prior=checkpoint:{path}:best=yes", GAME).prior.greedy
     for wrong in ("best=maybe", "worst=yes", "best=yes,best=yes"):
-        with pytest.raises(ValueError, match="best=yes or best=no|given twice"):
+        with pytest.raises(ValueError, match=r"best=yes or best=no|given twice"):
             make_agent(f"checkpoint:{path}:{wrong}", GAME)
 
 

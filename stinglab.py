@@ -92,7 +92,7 @@ def find_game(name: str) -> str:
     versions = [full for full in known if full.rpartition("-v")[0] == name]
     if not versions:
         raise UserError(f"no game is called {name!r}; games are: {', '.join(known) or 'none'}")
-    return max(versions, key=lambda full: int(full.rpartition("-v")[2]) if full.rpartition("-v")[2].isdigit() else -1)
+    return max(versions, key=lambda full: int(full.rpartition("-v")[2]) if full.rpartition("-v")[2].isdecimal() else -1)
 
 
 def variants_of(game: "BatchGame") -> Mapping[str, Any]:
@@ -145,17 +145,6 @@ def make_game(name: str, players: int | None = None, variant: str = "", options:
         raise UserError(str(error)) from error
 
 
-def split_specs(text: str) -> list[str]:
-    """Return agents named in a list with commas; options in it, `rulebook:a=1,b=2`, stay with their agent."""
-    specs: list[str] = []
-    for part in text.split(","):
-        if specs and "=" in part and ":" not in part.partition("=")[0]:
-            specs[-1] += f",{part}"
-        elif part.strip():
-            specs.append(part.strip())
-    return specs
-
-
 def make_bot(spec: str, game: "BatchGame") -> "Agent":
     """Return the agent that `spec` names."""
     from agents.registry import make_agent
@@ -178,8 +167,10 @@ def usual_opponent(game: "BatchGame") -> str:
 
 def seat_opponents(game: "BatchGame", seat: int, against: str) -> list[str]:
     """Return who sits where: the person at `seat`, the agents named from there on clockwise; one name does for all."""
+    from agents.registry import split_specs
+
     others = game.num_players - 1
-    specs = split_specs(against) or [usual_opponent(game)]
+    specs = split_specs(against) or (usual_opponent(game),)
     if len(specs) == 1:
         specs *= others
     if len(specs) != others:
@@ -349,7 +340,7 @@ def menu(words: Sequence[str]) -> list[str]:
 
 def read_choice(game: "BatchGame", legal: Sequence[int], words: Sequence[str], answer: str) -> int:
     """Return the action meant by a number, an action's text, or the beginning of one."""
-    if answer.isdigit():
+    if answer.isdecimal():
         if 1 <= int(answer) <= len(legal):
             return legal[int(answer) - 1]
         raise UserError(f"choices are 1 to {len(legal)}; ? for help")
@@ -678,15 +669,16 @@ def run_study(
     """Do a study, or some parts of it."""
     for module in ("scipy", "statsmodels", "sklearn", "pyarrow", "matplotlib"):
         need(module, "analysis")
+    from agents.registry import split_specs
     from analysis.plans import plan
     from analysis.study import run
 
-    counts = [int(part) if part.strip().isdigit() else 0 for part in players.split(",")]
+    counts = [int(part) if part.strip().isdecimal() else 0 for part in players.split(",")]
     if min(counts) < 1:
         raise UserError(f"--players must be whole numbers, comma separated, not {players!r}")
     lists = ("policies", "continuations")
     chosen: dict[str, Any] = {
-        k: tuple(split_specs(v)) if k in lists and v is not None else v for k, v in changes.items()
+        k: split_specs(v) if k in lists and v is not None else v for k, v in changes.items()
     }
     try:
         run(plan(question, counts, data=data, **known, **chosen), parts)
@@ -757,9 +749,11 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text to a file."""
+    """Write a text to a file, whole or not at all."""
+    from tabletop.files import write_whole
+
     try:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     except OSError as error:
         raise UserError(os_error(error)) from error
 
@@ -986,7 +980,7 @@ def make_app(typer: ModuleType) -> Any:
         unknown = left_out - {"engine", "aec", "vec", "start"}
         if unknown:
             raise UserError(f"--skip is engine, aec, vec or start, not {', '.join(sorted(unknown))}")
-        counts = [int(part) if part.strip().isdigit() else 0 for part in threads.split(",")]
+        counts = [int(part) if part.strip().isdecimal() else 0 for part in threads.split(",")]
         if min(counts) < 1:
             raise UserError(f"--threads must be whole numbers from 1 on, comma separated, not {threads!r}")
         games = [make_game(name, players, "", option or ()) for name in game or registry.names()]

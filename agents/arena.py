@@ -20,8 +20,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -36,6 +34,7 @@ from agents.base import Agent, Array, Outcome, is_compiled, play_seated
 from agents.registry import bots_of, make_agent
 from tabletop import seeding
 from tabletop.executors import run_tasks
+from tabletop.files import write_whole
 from tabletop.game import BatchGame
 
 FORMAT = 1
@@ -446,7 +445,7 @@ class ArenaResult:
 
     def write(self, path: str | Path) -> None:
         """Write the JSON, whole or not at all."""
-        write_whole(Path(path), self.to_json())
+        write_whole(path, self.to_json())
 
     def title(self) -> str:
         """Return what was played in one line."""
@@ -572,19 +571,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that nobody ever sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 # Running ----------------------------------------------------------------------------------------------------------------

@@ -28,9 +28,9 @@ def digest(game: BatchGame, agents: Iterable[Any]) -> str:
 
 
 def networks_of(agents: Iterable[Any]) -> Iterator[PolicyNetwork]:
-    """Yield the networks that agents play by, the priors of searches among them."""
+    """Yield the networks that agents play by, those among them that searches ask: as prior, or to play on."""
     for agent in agents:
         if isinstance(agent, PolicyAgent):
             yield agent.network
-        elif (prior := getattr(agent, "prior", None)) is not None:
-            yield from networks_of([prior])
+        else:
+            yield from networks_of(filter(None, (getattr(agent, name, None) for name in ("prior", "playout"))))

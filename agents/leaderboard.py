@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.arena import ArenaResult, compare, write_whole
+from agents.arena import ArenaResult, compare
 from agents.digest import digest
 from agents.registry import bots_of, family, list_agents, make_agent, shipped
+from tabletop.files import write_whole
 from tabletop.game import BatchGame
 from tabletop.registry import make
 

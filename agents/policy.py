@@ -14,8 +14,6 @@ learning (Silver et al., 2018; Johannink et al., 2019).
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.base import CompiledBot
 from agents.registry import make_agent
+from tabletop.files import whole_file, write_whole
 from tabletop.game import BatchGame, GameSpec, raw_bytes
 from tabletop.jit import entry
 from tabletop.seeding import uniform_lanes
@@ -91,6 +91,9 @@ class Advisors:
 
     def __init__(self, game: BatchGame, names: tuple[str, ...]) -> None:
         self.agents = tuple(make_agent(name, game) for name in names)
+        for name, agent in zip(names, self.agents, strict=True):
+            if not isinstance(agent, CompiledBot):
+                raise ValueError(f"only a bot can be an advisor, not {name!r}")
         self.observation_dtype = game.spec.observation_dtype
 
     def advise(self, observations: Array, masks: Array) -> Array:
@@ -230,15 +233,12 @@ def describe(game: BatchGame, shape: NetworkShape, training: Mapping[str, Any]) 
 
 
 def save(folder: Path, description: Mapping[str, Any], weights: Mapping[str, Array]) -> None:
-    """Write a policy; each file is written beside its place and then renamed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, suffix=".npz", delete=False) as file:
-        np.savez_compressed(file, **{name: np.asarray(array, np.float32) for name, array in weights.items()})  # type: ignore[arg-type]
-    os.replace(file.name, folder / "weights.npz")
-    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".json", delete=False, encoding="utf-8") as text:
-        json.dump(description, text, indent=1)
-        text.write("\n")
-    os.replace(text.name, folder / "policy.json")
+    """Write a policy, each file whole or not at all; PolicyError for weights that are no numbers."""
+    arrays = {name: np.asarray(array, np.float32) for name, array in weights.items()}
+    check_finite(arrays, folder)
+    with whole_file(folder / "weights.npz") as part, part.open("wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    write_whole(folder / "policy.json", json.dumps(description, indent=1) + "\n")
 
 
 def load(path: str | Path, game: BatchGame, greedy: bool = False, name: str | None = None) -> PolicyAgent:
@@ -252,16 +252,32 @@ def load(path: str | Path, game: BatchGame, greedy: bool = False, name: str | No
         got = weights[key].shape if key in weights else None
         if got != wanted:
             raise PolicyError(f"{folder}: weight {key} has shape {got}, the network needs {wanted}")
+    check_finite(weights, folder)
     advisors = Advisors(game, shape.advisors)
     network = PolicyNetwork(shape, observation_scale(game.spec), weights, advisors)
     return PolicyAgent(name or folder.name, network, greedy)
 
 
+def check_finite(weights: Mapping[str, Array], folder: Path) -> None:
+    """Raise PolicyError for weights that are no numbers: what has learned from such has gone wrong."""
+    for name, array in weights.items():
+        if not np.isfinite(array).all():
+            raise PolicyError(
+                f"{folder}: weight {name} holds {int((~np.isfinite(array)).sum())} values that are no numbers"
+            )
+
+
 def read_shape(description: Mapping[str, Any], game: BatchGame) -> NetworkShape:
     """Return the shape of the network that `policy.json` describes."""
     network = description["network"]
-    advisors = tuple(network.get("advisors", ()))
-    return network_shape(game.spec, int(network["hidden"]), int(network["row_width"]), advisors)
+    try:
+        hidden, row_width = int(network["hidden"]), int(network["row_width"])
+        advisors = tuple(network.get("advisors", ()))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise PolicyError(
+            f"policy.json must name the network's hidden and row_width, whole numbers: {error!r}"
+        ) from error
+    return network_shape(game.spec, hidden, row_width, advisors)
 
 
 def read_description(folder: Path) -> dict[str, Any]:

@@ -140,6 +140,17 @@ def read_pairs(spec: str, text: str) -> dict[str, str]:
     return pairs
 
 
+def split_specs(text: str) -> tuple[str, ...]:
+    """Return agents named in a list with commas; options in it, `rulebook:a=1,b=2`, stay with their agent."""
+    specs: list[str] = []
+    for part in text.split(","):
+        if specs and "=" in part and ":" not in part.partition("=")[0]:
+            specs[-1] += f",{part}"
+        elif part.strip():
+            specs.append(part.strip())
+    return tuple(specs)
+
+
 def import_agent(spec: str, rest: str, game: BatchGame) -> Agent:
     """Return the agent written as `MODULE.NAME[:key=value,...]`; the current folder is looked in too.
 

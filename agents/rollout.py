@@ -6,7 +6,8 @@ round tries all that are left equally often and drops the worse half. What a bot
 end, and another action is taken only if it is surely better in the same worlds: the best of many noisy means is
 otherwise often just the luckiest. The bot that plays on sees only what it may, so that no choice leans on hidden cards
 (the fault of searching each world as if it were open: Frank and Basin, 1998). A network can play on as well; it is asked
-for many worlds at once, and still plays far fewer of them than a bot in the same time.
+for many worlds at once, and still plays far fewer of them than a bot in the same time: where there are not MIN_WORLDS,
+its prior decides.
 
     rollout:ms=50                        50 milliseconds a decision
     rollout:playouts=512,playout=greedy  512 games played out, at least one for each candidate: the same choice every time
@@ -108,9 +109,13 @@ class RolloutAgent:
             tried[left] = True
             share = (self.playouts - spent) // ((rounds - number + 1) * len(left))
             enough = max(1, worlds + share) if self.playouts else 0  # every candidate is tried at least once
-            while worlds < enough if enough else time.perf_counter() - begun < self.seconds * number / rounds:
+            until = begun + self.seconds * number / rounds
+            while worlds < enough if enough else (now := time.perf_counter()) < until:
                 chunk = self.chunk(len(left), usual)
-                chunk = min(chunk, enough - worlds) if enough else chunk
+                if enough:
+                    chunk = min(chunk, enough - worlds)
+                elif not isinstance(self.playout, CompiledBot):  # as many as there is time for, by the pace so far
+                    chunk = max(1, min(chunk, int((until - now) * worlds / (now - begun))))
                 found = self.gains(game, record, tried, key, worlds, chunk, usual)
                 if usual != NO_CHOICE:
                     found -= found[np.searchsorted(left, usual)].copy()
@@ -205,7 +210,7 @@ def make(game: BatchGame, options: dict[str, str]) -> RolloutAgent:
 
 def read_count(name: str, text: str) -> int:
     """Return a positive whole number of an option."""
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"rollout: {name} must be a whole number above 0, not {text!r}")
     return int(text)
 

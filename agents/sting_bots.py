@@ -43,7 +43,7 @@ def read_options(name: str, texts: Mapping[str, str]) -> int:
     if text == "hint":
         return HINT
     limit = text.removeprefix("<=")
-    if limit != text and limit.isdigit() and int(limit) <= LARGEST_HAND:
+    if limit != text and limit.isdecimal() and int(limit) <= LARGEST_HAND:
         return FEW + int(limit)
     raise ValueError(f"draw must be 1, 2, hint or <=k (k 0 to {LARGEST_HAND}), not {text!r}")
 

@@ -242,7 +242,7 @@ def read_whole(options: dict[str, str], name: str, most: int) -> int:
     text = options.get(name)
     if text is None:
         return 0
-    if not text.isdigit() or not 1 <= int(text) <= most:
+    if not text.isdecimal() or not 1 <= int(text) <= most:
         raise ValueError(f"{name} must be a whole number from 1 to {most:,}, not {text!r}")
     return int(text)
 

@@ -17,8 +17,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,6 +33,7 @@ from analysis.questions import Question
 from analysis.rollouts import BEHAVE, Payoffs, find, pair, seat_agents, stream
 from tabletop import registry, seeding
 from tabletop.executors import run_tasks
+from tabletop.files import whole_file, write_whole
 from tabletop.game import BatchGame
 
 FORMAT = 1
@@ -244,14 +243,8 @@ def write_piece(path: Path, columns: dict[str, Array], facts: dict[str, int]) ->
     """Write one file so that nobody ever sees half of it; `facts` goes with it."""
     table = pa.table(columns)
     table = table.replace_schema_metadata({"stinglab": json.dumps(facts)})
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    os.close(descriptor)
-    try:
-        pq.write_table(table, name, compression="zstd")
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as part:
+        pq.write_table(table, part, compression="zstd")
 
 
 def make(
@@ -315,8 +308,7 @@ def write_plan(folder: Path, shared: Shared, code: str) -> dict[str, Any]:
     """Write down what a data set is before any of it is made, and return it."""
     games, settings = games_needed(shared), shared.settings
     plan = {"format": FORMAT, "question": shared.question.name, "games": games, "code": code, **settings.to_dict()}
-    (folder / "settings.json.part").write_text(json.dumps(plan, indent=1) + "\n", encoding="utf-8")
-    os.replace(folder / "settings.json.part", folder / "settings.json")
+    write_whole(folder / "settings.json", json.dumps(plan, indent=1) + "\n")
     return plan
 
 

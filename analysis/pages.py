@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from agents.arena import write_whole
 from analysis import pictures
 from analysis.datasets import Data
 from analysis.plans import Plan
 from analysis.statistics import Estimate
+from tabletop.files import write_whole
 
 # Pages ------------------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from matplotlib.patches import Patch, Rectangle
 from analysis.findings import LEAST_CELL, Cell, Judged, flips
 from analysis.questions import Question
 from analysis.statistics import Estimate
+from tabletop.files import whole_file
 
 DIVERGING = "PuOr"  # told apart by every kind of colour blindness: orange below 0, purple above
 COLOURS = ("#b35806", "#542788")  # arm 0 and arm 1, of the same palette
@@ -30,11 +31,9 @@ UNITS = {
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG, beside its place and then renamed; the same figure gives the same bytes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part.png")
-    figure.savefig(part, dpi=DPI, metadata={"Software": None})
-    part.replace(path)
+    """Write a figure as PNG, whole or not at all; the same figure gives the same bytes."""
+    with whole_file(path) as part:
+        figure.savefig(part, dpi=DPI, format="png", metadata={"Software": None})
 
 
 def signed(value: float, digits: int = 1) -> str:

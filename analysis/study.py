@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.arena import compare, write_whole
+from agents.arena import compare
 from agents.base import Array
 from agents.registry import make_agent
 from analysis import findings, hypotheses, pictures
@@ -29,6 +29,7 @@ from analysis.questions import Question
 from analysis.rollouts import pair, seat_agents
 from analysis.statistics import Estimate, clustered_mean
 from analysis.sting_draw import DRAW
+from tabletop.files import write_whole
 from tabletop.game import BatchGame
 
 NEW_SEED = 1_000_000  # further on: positions that had no part in what is tested on them

@@ -24,6 +24,7 @@ from typing import IO, Any
 import numpy as np
 
 from tabletop import registry
+from tabletop.files import whole_file
 from tabletop.game import Array, BatchGame, IllegalActionError
 from tabletop.state import NO_PLAYER
 
@@ -198,14 +199,12 @@ class RecordWriter:
 
 def write_records(path: str | os.PathLike[str], records: Sequence[Record]) -> None:
     """Write finished records one after the other into one file, compressed if its name ends in .gz; all or nothing."""
-    part = f"{os.fspath(path)}{UNFINISHED}"
     lines = "".join(f"{line}\n" for record in records for line in record.lines()).encode("utf-8")
-    with open(part, "wb") as file:
+    with whole_file(path) as part, part.open("wb") as file:
         # No name and time in the header: the same games make the same file.
         file.write(gzip.compress(lines, mtime=0) if os.fspath(path).endswith(".gz") else lines)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(part, path)
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ import torch
 from agents import policy as policies
 from agents.arena import compare
 from agents.registry import bots_of
+from tabletop.files import write_whole
 from tabletop.registry import make
-from training.train import write_text
 
 SEED = 40_000_003
 
@@ -108,7 +108,7 @@ def write_card(folder: Path, players: list[int], blocks: int, log: Path | None =
         ", ".join(f"{p} {version(p)}" for p in ("torch", "stable-baselines3", "sb3-contrib", "numpy", "numba"))
         + f", Python {platform.python_version()}",
     ]
-    write_text(folder / "MODEL_CARD.md", "\n\n".join(parts) + "\n")
+    write_whole(folder / "MODEL_CARD.md", "\n\n".join(parts) + "\n")
 
 
 CURVE = (

@@ -28,11 +28,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
+import math
 import sys
-import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -45,15 +44,17 @@ from numpy.typing import NDArray
 from agents import policy as policies
 from agents.base import Agent, play_seated
 from agents.digest import digest
-from agents.registry import make_agent
+from agents.registry import make_agent, split_specs
 from tabletop.executors import run_tasks
+from tabletop.files import whole_file, write_whole
 from tabletop.game import BatchGame, flat
 from tabletop.registry import make
 from tabletop.seeding import spread
+from tabletop.selfplay import ask
 from training.network import TorchNetwork, entropy, log_probabilities, make_network
 from training.selfplay import win_shares
 from training.sparse import MASKED, join
-from training.train import game_id, read_option, write_text
+from training.train import game_id, read_option
 
 Array = NDArray[Any]
 LANES, STEPS = 64, 40  # games side by side in a shard, and decisions of each
@@ -126,12 +127,14 @@ class Labeller:
         return [make_agent(spec, self.games[0]) for spec in (*self.movers, self.bot)]
 
     def agents(self) -> list[Agent]:
-        """Return all that play, play on and judge; ValueError for one that can't be."""
-        return self.players_on + ([] if self.judge is None else [policies.load(self.judge, self.games[0])])
+        """Return all that play, play on and judge, made anew; ValueError for one that can't be."""
+        found = [make_agent(spec, self.games[0]) for spec in (*self.movers, self.bot)]
+        return found + ([] if self.judge is None else [policies.load(self.judge, self.games[0])])
 
     def settings(self) -> dict[str, Any]:
         """Return what the labels hang on."""
         told = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "games"}
+        told["game"] = self.games[0].spec.name
         told["games"] = [game.config.to_dict() for game in self.games]
         told["digest"] = digest(self.games[0], self.agents())
         plain: dict[str, Any] = json.loads(json.dumps(told))
@@ -165,7 +168,7 @@ class Table:
             chosen = np.flatnonzero((tried.sum(axis=1) > 1) & (rng.random(LANES) < LABELLED))
             seen = flat(observations)[chosen].copy()
             parts.append((seen, masks[chosen], tried[chosen], states[chosen], self._who_plays_on(chosen)))
-            game.step(states, self._moves(observations, masks))
+            game.step(states, self._moves(masks))
             self._begin(np.flatnonzero(game.terminated(states)))
         observations, masks, tried, positions, seats = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         key = int(rng.integers(2**62))
@@ -193,7 +196,7 @@ class Table:
             np.put_along_axis(tried, order[:, self.labeller.most :], False, axis=1)
         return np.asarray(tried)
 
-    def _moves(self, observations: Array, masks: Array) -> Array:
+    def _moves(self, masks: Array) -> Array:
         """Return what is played in every lane: int64 [LANES]."""
         rng = self.rng
         mover = self.seated[np.arange(LANES), self.states["current_player"].astype(np.int64)]
@@ -201,7 +204,7 @@ class Table:
         actions = np.empty(LANES, np.int64)
         for number in np.unique(mover):
             own = np.flatnonzero(mover == number)
-            actions[own] = self.labeller.players_on[number].act(observations[own], masks[own], keys[own])
+            actions[own] = ask(self.labeller.players_on[number], self.game, self.states[own], keys[own])
         for lane in np.flatnonzero(rng.random(LANES) < RANDOM):
             actions[lane] = rng.choice(np.flatnonzero(masks[lane]))
         return actions
@@ -256,22 +259,57 @@ def try_actions(
 # Shards -----------------------------------------------------------------------------------------------------------------
 
 
+class Shard(NamedTuple):
+    """A file of labels, and the game that they are of."""
+
+    path: Path
+    game: BatchGame
+
+
 def write_shard(path: Path, labels: Labels) -> None:
-    """Write a shard beside its place and rename it."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-        masks, tried = (np.packbits(bits, axis=1) for bits in (labels.masks, labels.tried))
+    """Write a shard, whole or not at all."""
+    masks, tried = (np.packbits(bits, axis=1) for bits in (labels.masks, labels.tried))
+    with whole_file(path) as part, part.open("wb") as file:
         np.savez_compressed(
             file, observations=labels.observations, masks=masks, tried=tried, points=labels.points, wins=labels.wins
         )
-    os.replace(file.name, path)
 
 
-def read_shard(path: Path, game: BatchGame) -> Labels:
-    """Return the labels of a shard."""
-    with path.open("rb") as source, np.load(source, allow_pickle=False) as file:
-        masks, tried = (np.unpackbits(file[name], axis=1, count=game.num_actions) for name in ("masks", "tried"))
-        seen = file["observations"]
-        return Labels(seen, masks.astype(np.bool_), tried.astype(np.bool_), file["points"], file["wins"])
+def read_shard(shard: Shard) -> Labels:
+    """Return the labels of a shard; ValueError if it is damaged."""
+    count = shard.game.num_actions
+    try:
+        with shard.path.open("rb") as source, np.load(source, allow_pickle=False) as file:
+            masks, tried = (np.unpackbits(file[name], axis=1, count=count) for name in ("masks", "tried"))
+            seen = file["observations"]
+            return Labels(seen, masks.astype(np.bool_), tried.astype(np.bool_), file["points"], file["wins"])
+    except Exception as error:  # whatever a damaged file makes of its reader
+        raise ValueError(
+            f"{shard.path} is damaged ({error}): remove it, and the command that made it does so again"
+        ) from error
+
+
+def find_shards(folder: Path) -> list[Shard]:
+    """Return the shards in a folder of labels, by number; ValueError if there are none, or nothing tells of what game."""
+    paths = sorted(folder.glob("*.npz"))
+    if not paths:
+        raise ValueError(f"{folder} holds no labels: name the folder `labels` of a run")
+    about = read_about(folder)
+    games = [make(about["game"], **config) for config in about["games"]]
+    return [Shard(path, games[int(path.stem) % len(games)]) for path in paths]
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """Return what tells how the labels in a folder were made; ValueError if nothing does."""
+    path = folder / "labels.json"
+    try:
+        about: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        about["game"], about["games"][0]["num_players"]
+    except (IndexError, KeyError, OSError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{path} does not tell how the labels beside it were made ({error!r}): they can't be used"
+        ) from error
+    return about
 
 
 def label_shard(labeller: Labeller, task: tuple[int, Path]) -> int:
@@ -282,18 +320,16 @@ def label_shard(labeller: Labeller, task: tuple[int, Path]) -> int:
     return len(labels)
 
 
-def label(folder: Path, labeller: Labeller, shards: int, jobs: int) -> list[Path]:
+def label(folder: Path, labeller: Labeller, shards: int, jobs: int) -> list[Shard]:
     """Label shard by shard; those that are there already are kept. ValueError if they were made in another way."""
-    folder.mkdir(parents=True, exist_ok=True)
-    about, settings = folder / "labels.json", labeller.settings()
-    if about.exists():
-        there = json.loads(about.read_text(encoding="utf-8"))
+    settings = labeller.settings()
+    if any(folder.glob("*.npz")):
+        there = read_about(folder)
         other = [key for key in settings | there if settings.get(key) != there.get(key)]  # the digest last
         if other:
             what = "rules, bots or weights" if other[0] == "digest" else other[0]
             raise ValueError(f"{folder} holds labels made with other {what}: name another --out, or remove them")
-    else:
-        write_text(about, json.dumps(settings, indent=1) + "\n")
+    write_whole(folder / "labels.json", json.dumps(settings, indent=1) + "\n")
     paths = [folder / f"{number:05d}.npz" for number in range(shards)]
     tasks = [(number, path) for number, path in enumerate(paths) if not path.exists()]
     begun, made = time.perf_counter(), 0
@@ -306,7 +342,7 @@ def label(folder: Path, labeller: Labeller, shards: int, jobs: int) -> list[Path
             end="\r" if sys.stdout.isatty() else "\n",
             flush=True,
         )
-    return paths
+    return [Shard(path, labeller.games[number % len(labeller.games)]) for number, path in enumerate(paths)]
 
 
 # Learning ---------------------------------------------------------------------------------------------------------------
@@ -333,10 +369,9 @@ def renamed(game: BatchGame, labels: Labels, rng: np.random.Generator) -> Labels
 
 
 def learn(
-    game: BatchGame,
     network: TorchNetwork,
-    train: Sequence[Path],
-    test: Sequence[Path],
+    train: Sequence[Shard],
+    test: Sequence[Shard],
     *,
     aim: Aim,
     temperature: float,
@@ -359,9 +394,12 @@ def learn(
             done = (epoch + first / len(order)) / epochs
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate * max(0.03, 1 - done)
-            some = [renamed(game, read_shard(train[number], game), rng) for number in order[first : first + AT_ONCE]]
+            shards = [train[number] for number in order[first : first + AT_ONCE]]
+            some = [renamed(shard.game, labels, rng) for shard in shards if len(labels := read_shard(shard))]
+            if not some:
+                continue
             learn_from(network, optimizer, some, aim, temperature, generator)
-        print(f"learn: epoch {epoch + 1} of {epochs}, {expected_value(network, game, test, aim)}", flush=True)
+        print(f"learn: epoch {epoch + 1} of {epochs}, {expected_value(network, test, aim)}", flush=True)
 
 
 def learn_from(
@@ -402,16 +440,20 @@ def legal_values(shards: Sequence[Labels], aim: Aim) -> tuple[torch.Tensor, torc
 
 
 @torch.no_grad()
-def expected_value(network: TorchNetwork, game: BatchGame, shards: Sequence[Path], aim: Aim) -> Worth:
-    """Return what a policy's choices among the actions tried are worth, less the position's mean."""
+def expected_value(network: TorchNetwork, shards: Sequence[Shard], aim: Aim) -> Worth:
+    """Return what a policy's choices among the actions tried are worth, less the position's mean; ValueError without any."""
     parts = []
-    for path in shards:
-        labels = read_shard(path, game)
+    for shard in shards:
+        labels = read_shard(shard)
+        if len(labels) == 0:
+            continue
         positions = network.read(labels.observations, labels.masks)
         values, tried, _ = legal_values([labels], aim)
         scores = network(positions, np.arange(len(positions)))[0].masked_fill(~tried, MASKED)
         sampled = (log_probabilities(scores).exp() * values).sum(1)
         parts.append(torch.stack([sampled, values.gather(1, scores.argmax(1, keepdim=True)).squeeze(1)]))
+    if not parts:
+        raise ValueError("no position left a choice between actions worth trying: lower --floor, or make more --shards")
     sampling, likeliest = torch.cat(parts, dim=1).mean(1).tolist()
     return Worth(sampling, likeliest)
 
@@ -437,62 +479,131 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     reader.add_argument("--game", default="sting")
     for name, meaning in (("--option", "an option of the game"), ("--also", "an option of a second configuration")):
         reader.add_argument(name, action="append", default=[], metavar="KEY=VALUE", help=meaning)
-    reader.add_argument("--players", default="2", help="player counts, comma separated, each as often as it is named")
+    reader.add_argument(
+        "--players", type=read_counts, default=(2,), help="player counts, comma separated, each as often as it is named"
+    )
     reader.add_argument("--bot", default="planner", help="the agent that plays on")
     reader.add_argument("--seated", action="store_true", help="in the other seats the movers that sit there play on")
-    reader.add_argument("--movers", default="planner,ppo,greedy", help="agents in whose games positions are labelled")
-    reader.add_argument("--shards", type=int, default=100, help=f"of labels, {LANES * STEPS:,} decisions each")
-    reader.add_argument("--jobs", type=int, default=1, help="processes that label")
-    reader.add_argument("--seed", type=int, default=1)
+    reader.add_argument(
+        "--movers",
+        type=split_specs,
+        default=("planner", "ppo", "greedy"),
+        help="agents in whose games positions are labelled",
+    )
+    reader.add_argument("--shards", type=whole(2), default=100, help=f"of labels, {LANES * STEPS:,} decisions each")
+    reader.add_argument("--jobs", type=whole(1), default=1, help="processes that label")
+    reader.add_argument("--seed", type=whole(0), default=1)
     reader.add_argument("--init", type=Path, help="folder of the policy to improve; without, a new one is begun")
-    reader.add_argument("--advisors", default="planner,greedy", help="of a new policy; it begins near the first")
+    reader.add_argument(
+        "--advisors", type=split_specs, help="of a new policy, planner,greedy by default; it begins near the first"
+    )
     reader.add_argument("--out", type=Path, required=True, help="labels go to OUT/labels, the policy to OUT/best")
-    reader.add_argument("--floor", type=float, help="try only what the judge finds at least so likely")
-    reader.add_argument("--most", type=int, help="try only so many actions, those that the judge finds likeliest")
+    reader.add_argument(
+        "--floor", type=real(above=0, below=0.5), help="try only what the judge finds at least so likely"
+    )
+    reader.add_argument("--most", type=whole(2), help="try only so many actions, those that the judge finds likeliest")
     reader.add_argument("--judge", type=Path, help="folder of the policy that says so; by default that of --init")
     reader.add_argument(
         "--more", type=Path, action="append", default=[], help="a folder of labels to learn from as well"
     )
-    reader.add_argument("--point", type=float, default=1.0, help="what a point is worth, in the game's own reward")
-    reader.add_argument("--win", type=float, default=1.0, help="what a win is worth")
-    reader.add_argument("--temperature", type=float, default=0.02, help="what a nat of entropy is worth")
-    reader.add_argument("--sharpen", type=float, default=4.0, help="what scores are multiplied by in the end")
-    reader.add_argument("--epochs", type=int, default=4)
-    reader.add_argument("--learning-rate", type=float, default=1e-3)
+    reader.add_argument("--point", type=real(), default=1.0, help="what a point is worth, in the game's own reward")
+    reader.add_argument("--win", type=real(), default=1.0, help="what a win is worth")
+    reader.add_argument("--temperature", type=real(), default=0.02, help="what a nat of entropy is worth")
+    reader.add_argument("--sharpen", type=real(above=0), default=4.0, help="what scores are multiplied by in the end")
+    reader.add_argument("--epochs", type=whole(1), default=4)
+    reader.add_argument("--learning-rate", type=real(above=0), default=1e-3)
     given = reader.parse_args(arguments)
-    if given.shards < 2:
-        reader.error(f"--shards must be at least 2, not {given.shards}: one is held out to measure by")
-    if given.floor is not None and not 0 < given.floor < 0.5:
-        reader.error(f"--floor must be between 0 and 0.5, not {given.floor}: two actions at least are compared")
-    given.judge = given.judge or given.init
-    if (given.floor, given.most) != (None, None) and given.judge is None:
+    judged = (given.floor, given.most) != (None, None)
+    if judged and given.judge is None and given.init is None:
         reader.error("--floor and --most ask a policy what is worth trying: name one with --judge or --init")
-    if given.most is not None and given.most < 2:
-        reader.error(f"--most must be at least 2, not {given.most}: one action alone teaches nothing")
+    if given.judge is not None and not judged:
+        reader.error("--judge says what is worth trying: name --floor or --most too")
+    if given.init is not None and given.advisors is not None:
+        reader.error("--advisors are those of a new policy: --init has its own")
+    if given.point == given.win == 0:
+        reader.error("--point and --win are both 0: nothing would be worth anything")
+    given.judge = (given.judge or given.init) if judged else None
+    given.advisors = given.advisors or ("planner", "greedy")
     return given
 
 
+def whole(least: int) -> Callable[[str], int]:
+    """Return what reads a whole number from `least` on."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) < 2**31:
+            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more, not {text!r}")
+        return int(text)
+
+    return read
+
+
+def real(above: float | None = None, below: float = math.inf) -> Callable[[str], float]:
+    """Return what reads a number of 0 or more, or above a number, and below another."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not (number >= 0 if above is None else number > above) or not number < below:
+            least = "0 or more" if above is None else f"above {above:g}"
+            most = "" if below == math.inf else f" and below {below:g}"
+            raise argparse.ArgumentTypeError(f"must be a number {least}{most}, not {text!r}")
+        return number
+
+    return read
+
+
+def read_counts(text: str) -> tuple[int, ...]:
+    """Read player counts."""
+    return tuple(map(whole(1), text.split(",")))
+
+
 def read_labeller(given: argparse.Namespace) -> Labeller:
-    """Return how labels are made; ValueError for what can't be, or if there are none where more should be."""
-    for folder in given.more:
-        if not any(folder.glob("*.npz")):
-            raise ValueError(f"--more {folder} holds no labels: name the folder `labels` of a run")
-    players = tuple(int(part) for part in given.players.split(","))
+    """Return how labels are made; ValueError for what can't be."""
     name = game_id(given.game)
-    options = dict(make(name).spec.unit_options) | dict(read_option(text) for text in given.option)
-    configurations = [options] + ([options | dict(map(read_option, given.also))] if given.also else [])
-    games = tuple(make(name, **some, num_players=count) for some in configurations for count in players)
-    games = games[:: len(players)]  # made for every count, so that one that can't be played is named
-    judge = None if (given.floor, given.most) == (None, None) else str(given.judge)
-    movers = tuple(given.movers.split(","))
-    return Labeller(games, movers, given.bot, players, given.seed, judge, given.floor or 0.0, given.most, given.seated)
+    first, also = dict(map(read_option, given.option)), dict(map(read_option, given.also))
+    if "num_players" in first | also:
+        raise ValueError("player counts are given by --players, not as an option")
+    options = dict(make(name).spec.unit_options) | first
+    configurations = [options] + ([options | also] if also else [])
+    # Made for every count, so that one that can't be played is named.
+    games = tuple(make(name, **some, num_players=count) for some in configurations for count in given.players)
+    games = games[:: len(given.players)]
+    if len(games) > 1 and games[0].config == games[1].config:
+        raise ValueError(f"the options of --also, {', '.join(given.also)}, are those of the first configuration")
+    judge = None if given.judge is None else str(given.judge)
+    return Labeller(
+        games, given.movers, given.bot, given.players, given.seed, judge, given.floor or 0.0, given.most, given.seated
+    )
+
+
+def find_more(given: argparse.Namespace, game: BatchGame) -> list[list[Shard]]:
+    """Return the shards of the further folders; ValueError for one whose labels are of another game or measure."""
+    found = []
+    for folder in given.more:
+        if folder.resolve() == (given.out / "labels").resolve():
+            raise ValueError(f"--more {folder} are the labels of this run: they count without it")
+        try:
+            shards = find_shards(folder)
+        except ValueError as error:
+            raise ValueError(f"--more {folder}: {error}") from None
+        for other in {shard.game for shard in shards}:
+            if other.spec.name != game.spec.name:
+                raise ValueError(f"--more {folder} holds labels of {other.spec.name}, not of {game.spec.name}")
+            ours, theirs = (getattr(each.config, "reward", None) for each in (game, other))
+            if ours != theirs:
+                raise ValueError(f"--more {folder} holds labels paid by {theirs}, these are by {ours}")
+        found.append(shards)
+    return found
 
 
 def begin_network(game: BatchGame, given: argparse.Namespace) -> tuple[TorchNetwork, Any]:
     """Return the network to improve, and what is told of its past."""
     if given.init is None:
         torch.manual_seed(given.seed)
-        shape = policies.network_shape(game.spec, advisors=tuple(given.advisors.split(",")))
+        shape = policies.network_shape(game.spec, advisors=given.advisors)
         return make_network(game, shape), None
     before = policies.load(given.init, game).network
     network = make_network(game, before.shape)
@@ -500,37 +611,54 @@ def begin_network(game: BatchGame, given: argparse.Namespace) -> tuple[TorchNetw
     return network, policies.read_description(given.init).get("training")
 
 
-def main(arguments: list[str] | None = None) -> None:
+def hold_out(folders: Sequence[Sequence[Shard]]) -> tuple[list[Shard], list[Shard]]:
+    """Return the shards to learn from, and the first of every folder, some of each configuration, to measure by."""
+    train: list[Shard] = []
+    test: list[Shard] = []
+    for shards in folders:
+        configurations = len({shard.game.config for shard in shards})
+        held_out = min(len(shards) - 1, max(configurations, int(len(shards) * HELD_OUT)))
+        test += shards[:held_out]
+        train += shards[held_out:]
+    return train, test
+
+
+def distil(given: argparse.Namespace) -> None:
     """Label and learn."""
-    given = read_arguments(arguments)
-    torch.set_num_threads(1)
-    train: list[Path] = []
-    test: list[Path] = []
-    try:
-        labeller = read_labeller(given)
-        games = labeller.games
-        network, past = begin_network(games[0], given)
-        new = label(given.out / "labels", labeller, given.shards, given.jobs)
-    except ValueError as error:
-        raise SystemExit(f"distill: {error}") from None
-    for paths in (new, *(sorted(folder.glob("*.npz")) for folder in given.more)):
-        held_out = max(1, int(len(paths) * HELD_OUT))
-        test += paths[:held_out]
-        train += paths[held_out:]
+    labeller = read_labeller(given)
+    game = labeller.games[0]
+    more = find_more(given, game)
+    network, past = begin_network(game, given)
+    best = given.out / "best"
+    best.mkdir(parents=True, exist_ok=True)  # before the work, so that it is not in vain
+    train, test = hold_out([label(given.out / "labels", labeller, given.shards, given.jobs), *more])
     aim = Aim(given.point, given.win)
-    before = expected_value(network, games[0], test, aim)
+    before = expected_value(network, test, aim)
     print(f"learn: before, value of choices {before}", flush=True)
     learn(
-        games[0], network, train, test, aim=aim, temperature=given.temperature,
+        network, train, test, aim=aim, temperature=given.temperature,
         epochs=given.epochs, learning_rate=given.learning_rate,
     )  # fmt: skip
     sharpen(network, given.sharpen)
-    after = expected_value(network, games[0], test, aim)
+    after = expected_value(network, test, aim)
     told = {key: str(value) if isinstance(value, Path) else value for key, value in vars(given).items()}
     told["more"] = [str(folder) for folder in given.more]
     story = {"distilled": told | {"value of choices": {"before": before, "after": after}}, "before": past}
-    policies.save(given.out / "best", policies.describe(games[0], network.shape, story), network.arrays())
-    print(f"done: value of choices {before} before, {after} after; {given.out}/best")
+    policies.save(best, policies.describe(game, network.shape, story), network.arrays())
+    print(f"done: value of choices {before} before, {after} after; {best}")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Label and learn, or say what is wrong."""
+    given = read_arguments(arguments)
+    torch.set_num_threads(1)
+    try:
+        distil(given)
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"distill: {error}") from None
+    except KeyboardInterrupt:
+        print("\ndistill: stopped; the labels are kept, and the same command goes on from them", file=sys.stderr)
+        raise SystemExit(130) from None
 
 
 if __name__ == "__main__":

@@ -38,9 +38,10 @@ from agents import policy as policies
 from agents.arena import compare
 from agents.base import Agent
 from agents.policy import ROW_SUM, NetworkShape, network_shape, observation_scale
-from agents.registry import list_agents
+from agents.registry import list_agents, split_specs
 from tabletop import registry
 from tabletop.adapters.rllib import GameEnv
+from tabletop.files import write_whole
 from tabletop.game import BatchGame
 
 MAIN = "main"  # the module that learns
@@ -392,7 +393,7 @@ class Run:
         elif self.folder.exists() and any(self.folder.iterdir()):
             raise ValueError(f"{self.folder} is not empty and holds no run")
         self.folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(description, indent=1) + "\n")
 
     def resume(self) -> None:
         """Take the weights and snapshots of the run so far, or those to begin from; the optimizer begins anew."""
@@ -476,7 +477,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "int": lambda text: int(text.replace("_", "")),
     "float": float,
     "str": str,
-    "tuple[str, ...]": lambda text: tuple(part for part in text.split(",") if part),
+    "tuple[str, ...]": split_specs,
 }
 
 

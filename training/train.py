@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -32,7 +30,8 @@ from stable_baselines3.common.utils import LinearSchedule
 from agents import policy as policies
 from agents.arena import compare
 from agents.base import Agent, CompiledBot
-from agents.registry import bots_of, make_agent
+from agents.registry import bots_of, make_agent, split_specs
+from tabletop.files import whole_file, write_whole
 from tabletop.game import BatchGame
 from tabletop.registry import make, names
 from tabletop.selfplay import name_of
@@ -174,7 +173,7 @@ def start(folder: Path, settings: Settings) -> Run:
     if settings.init and not (folder / "checkpoint.pt").exists():
         begin_from(run, Path(settings.init))
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(description, indent=1) + "\n")
+    write_whole(path, json.dumps(description, indent=1) + "\n")
     if (folder / "checkpoint.pt").exists():
         resume(run)
     return run
@@ -278,7 +277,7 @@ def forget_later(log: Path, steps: int) -> None:
     """Drop what a log says of decisions after a checkpoint: they are made again."""
     if log.exists():
         lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
-        write_text(log, "".join(line for line in lines if line.endswith("}\n") and json.loads(line)["steps"] <= steps))
+        write_whole(log, "".join(line for line in lines if line.endswith("}\n") and json.loads(line)["steps"] <= steps))
 
 
 def save_checkpoint(run: Run) -> None:
@@ -301,9 +300,8 @@ def save_checkpoint(run: Run) -> None:
             "next_snapshot": run.next_snapshot,
         },
     }
-    with tempfile.NamedTemporaryFile(dir=run.folder, suffix=".pt", delete=False) as file:
-        torch.save(saved, file)
-    os.replace(file.name, run.folder / "checkpoint.pt")
+    with whole_file(run.folder / "checkpoint.pt") as part:
+        torch.save(saved, part)
     save_policy(run, run.folder / "last")
     run.next_checkpoint = model.num_timesteps + run.settings.checkpoint_every
 
@@ -315,13 +313,6 @@ def save_policy(run: Run, folder: Path, **more: Any) -> None:
         training["before"] = run.before
     description = policies.describe(run.game, run.model.shape, training | more)
     policies.save(folder, description, run.model.policy.network.arrays())
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file beside its place and rename it."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        file.write(text)
-    os.replace(file.name, path)
 
 
 def evaluate(run: Run) -> dict[str, Any]:
@@ -439,7 +430,7 @@ def read_value(kind: str) -> Callable[[str], Any]:
         "bool": read_switch,
         "str": str,
         "tuple[int, ...]": lambda text: tuple(int(part) for part in text.split(",")),
-        "tuple[str, ...]": lambda text: tuple(part for part in text.split(",") if part),
+        "tuple[str, ...]": split_specs,
     }
     return readers[kind]
 

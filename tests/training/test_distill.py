@@ -1,5 +1,6 @@
 """Learning from labels: they are what play comes to, and a policy finds in them what holds for positions it has not seen."""
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from training.distill import (
     Aim,
     Labeller,
     Labels,
+    Shard,
     expected_value,
     learn,
     read_shard,
@@ -28,6 +30,8 @@ from training.distill import (
 )
 from training.network import make_network
 from training.sparse import MASKED
+
+GAME = StingGame(num_players=2, rounds=1)
 
 
 def all_seats(game, states):
@@ -149,15 +153,17 @@ def small(monkeypatch):
 
 
 def test_a_shard_hangs_on_its_number_alone_and_those_there_are_kept(small, tmp_path, capsys):
-    paths = distill.label(tmp_path, small, 3, jobs=1)
-    assert [path.name for path in paths] == ["00000.npz", "00001.npz", "00002.npz"]
-    first = [read_shard(path, small.games[0]) for path in paths]
+    shards = distill.label(tmp_path, small, 3, jobs=1)
+    assert [shard.path.name for shard in shards] == ["00000.npz", "00001.npz", "00002.npz"]
+    assert [shard.game.config.rounds for shard in shards] == [1, 5, 1]
+    assert distill.find_shards(tmp_path) == shards
+    first = [read_shard(shard) for shard in shards]
     assert not np.array_equal(first[0].points, first[2].points)
-    paths[1].unlink()
-    times = [path.stat().st_mtime_ns for path in (paths[0], paths[2])]
-    assert distill.label(tmp_path, small, 3, jobs=1) == paths
-    assert [path.stat().st_mtime_ns for path in (paths[0], paths[2])] == times
-    again = read_shard(paths[1], small.games[0])
+    shards[1].path.unlink()
+    times = [shards[k].path.stat().st_mtime_ns for k in (0, 2)]
+    assert distill.label(tmp_path, small, 3, jobs=1) == shards
+    assert [shards[k].path.stat().st_mtime_ns for k in (0, 2)] == times
+    again = read_shard(shards[1])
     assert np.array_equal(again.observations, first[1].observations)
     assert np.array_equal(again.points, first[1].points)
     assert list(tmp_path.glob("*.part")) == []
@@ -221,10 +227,30 @@ def test_a_judge_names_the_likeliest(small):
 def test_what_is_wrong_is_named_before_any_work(tmp_path, capsys):
     for words, wrong in (
         ("--floor 0.1", "--judge or --init"),
-        ("--most 1 --init agents/weights/sting/ppo", "--most must be at least 2"),
-        ("--floor 2 --judge agents/weights/sting/ppo", "--floor must be between 0 and 0.5, not 2.0"),
-        ("--more nowhere", "--more nowhere holds no labels"),
-        ("--shards 1", "--shards must be at least 2, not 1"),
+        ("--most 1 --init agents/weights/sting/ppo", "--most: must be a whole number, 2 or more, not '1'"),
+        ("--floor 2 --judge agents/weights/sting/ppo", "--floor: must be a number above 0 and below 0.5, not '2'"),
+        ("--more nowhere", "--more nowhere: nowhere holds no labels"),
+        ("--shards 1", "--shards: must be a whole number, 2 or more, not '1'"),
+        ("--shards many", "--shards: must be a whole number"),
+        ("--jobs 0", "--jobs: must be a whole number, 1 or more"),
+        ("--seed -1", "--seed: must be a whole number, 0 or more"),
+        ("--epochs 0", "--epochs: must be a whole number, 1 or more"),
+        ("--temperature nan", "--temperature: must be a number 0 or more, not 'nan'"),
+        ("--temperature -1", "--temperature: must be a number 0 or more"),
+        ("--point nan", "--point: must be a number"),
+        ("--win inf", "--win: must be a number"),
+        ("--point 0 --win 0", "nothing would be worth anything"),
+        ("--sharpen 0", "--sharpen: must be a number above 0, not '0'"),
+        ("--learning-rate -1", "--learning-rate: must be a number above 0"),
+        ("--players x", "--players: must be a whole number"),
+        ("--players 2,", "--players: must be a whole number"),
+        ("--judge agents/weights/sting/ppo", "name --floor or --most too"),
+        ("--init agents/weights/sting/ppo --advisors planner", "--init has its own"),
+        ("--advisors ppo", "only a bot can be an advisor, not 'ppo'"),
+        ("--advisors rollout", "only a bot can be an advisor, not 'rollout'"),
+        ("--option num_players=3", "given by --players"),
+        ("--also rounds=1", "are those of the first configuration"),
+        ("--init agents/weights/stingy/ppo", "stingy-v0"),
         ("--players 2,9", "num_players"),
         ("--option rouds=5", "rouds"),
         ("--movers greedy,nobody", "nobody"),
@@ -233,7 +259,7 @@ def test_what_is_wrong_is_named_before_any_work(tmp_path, capsys):
         ("--movers greedy --init nowhere", "nowhere is no policy"),
     ):
         with pytest.raises(SystemExit) as error:
-            distill.main([*words.split(), "--advisors", "greedy", "--out", str(tmp_path / "run")])
+            distill.main(["--movers", "greedy", "--bot", "greedy", *words.split(), "--out", str(tmp_path / "run")])
         assert wrong in f"{error.value.code} {capsys.readouterr().err}"
     assert list(tmp_path.rglob("*.npz")) == []
 
@@ -245,6 +271,119 @@ def test_labels_made_in_another_way_are_not_mixed_in(small, tmp_path):
         distill.label(tmp_path, replace(small, seed=4), 2, jobs=1)
     with pytest.raises(ValueError, match="labels made with other movers"):
         distill.label(tmp_path, replace(small, movers=("greedy",)), 2, jobs=1)
+
+
+def begin(folder, words=""):
+    given = distill.read_arguments(f"--movers greedy --bot greedy {words} --out {folder}".split())
+    return distill.read_labeller(given), given
+
+
+def test_more_labels_must_be_of_the_same_game_and_measure(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(distill, "LANES", 4)
+    monkeypatch.setattr(distill, "STEPS", 3)
+    folders = {}
+    for name, words in (("points", ""), ("wins", "--option reward=win"), ("stingy", "--game stingy")):
+        labeller, _ = begin(tmp_path, words)
+        folders[name] = tmp_path / name / "labels"
+        distill.label(folders[name], labeller, 2, 1)
+    labeller, given = begin(tmp_path / "points", f"--more {folders['wins']}")
+    with pytest.raises(ValueError, match="holds labels paid by win, these are by margin"):
+        distill.find_more(given, labeller.games[0])
+    labeller, given = begin(tmp_path / "points", f"--more {folders['stingy']}")
+    with pytest.raises(ValueError, match="holds labels of stingy-v0, not of sting-v0"):
+        distill.find_more(given, labeller.games[0])
+    labeller, given = begin(tmp_path / "points", f"--more {folders['points']}")
+    with pytest.raises(ValueError, match="are the labels of this run"):
+        distill.find_more(given, labeller.games[0])
+    labeller, given = begin(tmp_path / "elsewhere", f"--more {folders['points']}")
+    assert [[shard.path.name for shard in found] for found in distill.find_more(given, labeller.games[0])] == [
+        ["00000.npz", "00001.npz"]
+    ]
+
+
+def test_shards_that_nothing_tells_of_are_not_taken_for_ones_own(small, tmp_path):
+    distill.label(tmp_path, small, 1, jobs=1)
+    for text in (None, "{", "[]", '{"game": "sting-v0"}'):
+        (tmp_path / "labels.json").unlink(missing_ok=True)
+        if text is not None:
+            (tmp_path / "labels.json").write_text(text)
+        with pytest.raises(ValueError, match=r"labels\.json does not tell how"):
+            distill.label(tmp_path, small, 2, jobs=1)
+    (tmp_path / "00000.npz").unlink()
+    assert len(distill.label(tmp_path, small, 1, jobs=1)) == 1
+
+
+def test_a_damaged_shard_is_named(small, tmp_path):
+    shards = distill.label(tmp_path, small, 2, jobs=1)
+    whole = shards[1].path.read_bytes()
+    for damaged in (b"", whole[: len(whole) // 2]):
+        shards[1].path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"00001\.npz is damaged .* does so again"):
+            read_shard(shards[1])
+
+
+def test_each_configuration_is_measured_and_renamed_by_its_own_symmetries(small, tmp_path):
+    """With face values the numbers of Sting are not mirrored: a label of R2 is not one of R9."""
+    plain, faces = StingGame(num_players=2, rounds=1), StingGame(num_players=2, rounds=1, face_values=True)
+    labeller = replace(small, games=(plain, faces), players=(2,))
+    shards = distill.label(tmp_path, labeller, 10, jobs=1)
+    assert [shard.game.config.face_values for shard in distill.find_shards(tmp_path)] == [False, True] * 5
+    train, test = distill.hold_out([shards])
+    assert {shard.game for shard in test} == {plain, faces}
+    assert len(train) + len(test) == 10
+    hands = StingGame(num_players=2).spec.observation_slices()["hand"]
+    for shard in shards[:2]:
+        labels = read_shard(shard)
+        new = renamed(shard.game, labels, np.random.default_rng(1))
+        numbers = [part.observations[:, hands][:, :40].reshape(-1, 4, 10).sum(axis=1) for part in (labels, new)]
+        assert (numbers[0] == numbers[1]).all() == shard.game.config.face_values
+
+
+def test_searches_move_and_own_agents_travel(small, monkeypatch, tmp_path):
+    labeller = replace(small, games=small.games[:1], movers=("rollout:playouts=4,prior=greedy", "greedy"), players=(2,))
+    assert len(labeller.shard(0)) > 0
+    labeller.settings()
+    assert pickle.loads(pickle.dumps(replace(labeller))).movers == labeller.movers
+    assert distill.read_arguments(["--movers", "rollout:playouts=4,prior=greedy,ppo", "--out", "x"]).movers == (
+        "rollout:playouts=4,prior=greedy",
+        "ppo",
+    )
+    (tmp_path / "my_odd.py").write_text(
+        "class Odd:\n    name = 'odd'\n    def __init__(self):\n        self.pick = lambda mask: int(mask.argmax())\n"
+        "    def act(self, observations, masks, keys):\n        import numpy as np\n"
+        "        return np.array([self.pick(mask) for mask in masks])\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    own = replace(labeller, movers=("import:my_odd.Odd",))
+    own.settings()
+    pickle.dumps(own)
+
+
+def test_ctrl_c_says_one_line_and_leaves_no_half_shard(small, tmp_path, monkeypatch, capsys):
+    def stop(file, **arrays):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(distill, "LANES", 4)
+    monkeypatch.setattr(distill, "STEPS", 3)
+    monkeypatch.setattr(np, "savez_compressed", stop)
+    with pytest.raises(SystemExit) as stopped:
+        distill.main(["--movers", "greedy", "--bot", "greedy", "--out", str(tmp_path / "run")])
+    assert stopped.value.code == 130
+    assert capsys.readouterr().err.strip() == (
+        "distill: stopped; the labels are kept, and the same command goes on from them"
+    )
+    assert [path.name for path in (tmp_path / "run" / "labels").iterdir()] == ["labels.json"]
+
+
+def test_an_out_that_cannot_be_written_is_said_first(tmp_path):
+    (tmp_path / "taken").write_text("")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "best").write_text("")
+    for folder in ("taken", "run"):
+        with pytest.raises(SystemExit, match=r"distill: .*(taken|best)"):
+            distill.main(["--movers", "greedy", "--bot", "greedy", "--out", str(tmp_path / folder)])
+    assert list(tmp_path.rglob("*.npz")) == []
 
 
 # Learning ---------------------------------------------------------------------------------------------------------------
@@ -261,10 +400,10 @@ def positions():
 def halves(folder: Path, observations, masks, values):
     values = np.where(masks, values, 0).astype(np.float32)
     middle = len(values) // 2
-    paths = [folder / "a.npz", folder / "b.npz"]
-    for path, part in zip(paths, (slice(0, middle), slice(middle, None)), strict=True):
-        write_shard(path, Labels(observations[part], masks[part], masks[part], values[part], 0 * values[part]))
-    return [paths[:1], paths[1:]]
+    shards = [Shard(folder / "a.npz", GAME), Shard(folder / "b.npz", GAME)]
+    for shard, part in zip(shards, (slice(0, middle), slice(middle, None)), strict=True):
+        write_shard(shard.path, Labels(observations[part], masks[part], masks[part], values[part], 0 * values[part]))
+    return [shards[:1], shards[1:]]
 
 
 def small_network(game, *advisors):
@@ -280,9 +419,9 @@ def test_better_actions_are_found_under_noise(positions, tmp_path):
     train, _ = halves(tmp_path / "noisy", observations, masks, truth + rng.normal(0, 0.3, masks.shape))
     _, test = halves(tmp_path, observations, masks, truth)
     network = small_network(game)
-    assert abs(expected_value(network, game, test, Aim()).sampling) < 0.02
-    learn(game, network, train, test, aim=Aim(), temperature=0.005, epochs=12, learning_rate=3e-3)
-    found = expected_value(network, game, test, Aim())
+    assert abs(expected_value(network, test, Aim()).sampling) < 0.02
+    learn(network, train, test, aim=Aim(), temperature=0.005, epochs=12, learning_rate=3e-3)
+    found = expected_value(network, test, Aim())
     both = masks[len(masks) // 2 :, ::2].any(axis=1) & masks[len(masks) // 2 :, 1::2].any(axis=1)
     at_most = 0.3 * both.mean()
     assert 0.25 * at_most < found.sampling <= found.likeliest < at_most
@@ -296,10 +435,10 @@ def test_what_was_not_tried_is_not_learned_from(positions, tmp_path):
     observations, masks, tried = observations[kept], masks[kept], tried[kept]
     values = np.where(tried, np.where(np.arange(game.num_actions) % 3 == 1, -0.5, -1), 0).astype(np.float32)
     write_shard(tmp_path / "x.npz", Labels(observations, masks, tried, values, 0 * values))
-    network, shard = small_network(game), [tmp_path / "x.npz"]
-    before = expected_value(network, game, shard, Aim())
-    learn(game, network, shard, shard, aim=Aim(), temperature=0.005, epochs=30, learning_rate=3e-3)
-    assert expected_value(network, game, shard, Aim()).likeliest > before.likeliest + 0.1
+    network, shard = small_network(game), [Shard(tmp_path / "x.npz", game)]
+    before = expected_value(network, shard, Aim())
+    learn(network, shard, shard, aim=Aim(), temperature=0.005, epochs=30, learning_rate=3e-3)
+    assert expected_value(network, shard, Aim()).likeliest > before.likeliest + 0.1
 
 
 def test_a_win_counts_as_the_aim_says():
@@ -314,8 +453,8 @@ def test_noise_alone_teaches_nothing(positions, tmp_path):
     game, observations, masks = positions
     train, test = halves(tmp_path, observations, masks, np.random.default_rng(3).normal(0, 0.3, masks.shape))
     network = small_network(game)
-    learn(game, network, train, test, aim=Aim(), temperature=0.005, epochs=3, learning_rate=1e-3)
-    assert max(map(abs, expected_value(network, game, test, Aim()))) < 0.05
+    learn(network, train, test, aim=Aim(), temperature=0.005, epochs=3, learning_rate=1e-3)
+    assert max(map(abs, expected_value(network, test, Aim()))) < 0.05
 
 
 def test_a_shard_reads_as_it_was_written(positions, tmp_path):
@@ -323,7 +462,7 @@ def test_a_shard_reads_as_it_was_written(positions, tmp_path):
     values = np.where(masks, np.random.default_rng(5).normal(size=masks.shape), 0).astype(np.float32)
     written = Labels(observations, masks, masks & (values > 0), values, 2 * values)
     write_shard(tmp_path / "x.npz", written)
-    read = read_shard(tmp_path / "x.npz", game)
+    read = read_shard(Shard(tmp_path / "x.npz", game))
     for name in ("observations", "masks", "tried", "points", "wins"):
         assert np.array_equal(getattr(read, name), getattr(written, name)), name
 
@@ -353,9 +492,9 @@ def test_the_value_of_a_sure_choice_is_that_of_its_label_less_the_mean(positions
     values = np.zeros(masks.shape)
     values[np.arange(len(masks)), network.advisors.advise(observations, masks)[:, 0]] = 1.0
     first, _ = halves(tmp_path, observations, masks, values)
-    labels = read_shard(first[0], game)
+    labels = read_shard(first[0])
     expected = (1 - 1 / labels.masks.sum(axis=1)).mean()
-    assert expected_value(network, game, first, Aim()) == pytest.approx((expected, expected), abs=1e-4)
+    assert expected_value(network, first, Aim()) == pytest.approx((expected, expected), abs=1e-4)
 
 
 def test_sharper_scores_are_so_many_times_apart(positions):

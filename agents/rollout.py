@@ -115,7 +115,7 @@ class RolloutAgent:
                 if enough:
                     chunk = min(chunk, enough - worlds)
                 elif not isinstance(self.playout, CompiledBot):  # as many as there is time for, by the pace so far
-                    chunk = max(1, min(chunk, int((until - now) * worlds / (now - begun))))
+                    chunk = min(chunk, max(1, int((until - now) * worlds / (now - begun)))) if worlds else 1
                 found = self.gains(game, record, tried, key, worlds, chunk, usual)
                 if usual != NO_CHOICE:
                     found -= found[np.searchsorted(left, usual)].copy()

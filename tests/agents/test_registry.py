@@ -7,8 +7,10 @@ import sys
 import numpy as np
 import pytest
 
+from agents import policy as policies
 from agents import registry
 from agents.base import CompiledBot
+from agents.digest import digest
 from agents.registry import make_agent
 from sting_env import StingGame
 from tests.agents.toss import Toss
@@ -75,6 +77,31 @@ def test_a_checkpoint_takes_the_option_of_a_trained_network():
     for wrong in ("best=maybe", "worst=yes", "best=yes,best=yes"):
         with pytest.raises(ValueError, match=r"best=yes or best=no|given twice"):
             make_agent(f"checkpoint:{path}:{wrong}", GAME)
+
+
+def test_options_stay_with_their_agent_in_a_list():
+    for text, specs in (
+        ("greedy,ppo", ("greedy", "ppo")),
+        ("rollout:ms=5,prior=ppo:best=yes,greedy", ("rollout:ms=5,prior=ppo:best=yes", "greedy")),
+        ("greedy:draw=1,rulebook:draw=<=3", ("greedy:draw=1", "rulebook:draw=<=3")),
+        (" greedy, ppo:best=yes,", ("greedy", "ppo:best=yes")),
+        ("", ()),
+    ):
+        assert registry.split_specs(text) == specs
+
+
+def test_the_digest_tells_every_network_apart(tmp_path):
+    path = registry.shipped(GAME.spec.name)["ppo"]
+    network = make_agent("ppo", GAME).network
+    moved = {name: array + np.float32(0.001) for name, array in network.weights.items()}
+    policies.save(tmp_path, policies.read_description(path), moved)
+    for spec in ("checkpoint:{}", "rollout:prior=checkpoint:{}", "rollout:playout=checkpoint:{}"):
+        ours, other = (digest(GAME, [make_agent(spec.format(folder), GAME)]) for folder in (path, tmp_path))
+        assert ours != other
+    both = "rollout:prior=ppo,playout=checkpoint:{}"
+    assert digest(GAME, [make_agent(both.format(path), GAME)]) != digest(
+        GAME, [make_agent(both.format(tmp_path), GAME)]
+    )
 
 
 def test_agents_of_a_game_are_its_own():

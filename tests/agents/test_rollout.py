@@ -84,6 +84,30 @@ def test_playing_on_in_batches_is_what_the_compiled_loop_does(game, bot):
     assert (np.hstack(each).std(axis=1) > 0).any()
 
 
+def test_a_network_plays_on_in_as_many_worlds_as_there_is_time_for(monkeypatch):
+    """A clock that a chunk of w worlds moves on by w tenths of a second: no round of halving outlasts its share by a world."""
+    game = GAMES[0]
+    clock, asked = [0.0], []
+
+    def play(game, record, agent, worlds, key, first, tried):
+        asked.append((clock[0], worlds, int(tried.sum())))
+        clock[0] += 0.1 * worlds
+        return np.zeros((int(tried.sum()), worlds))
+
+    monkeypatch.setattr("agents.rollout.play_worlds", play)
+    monkeypatch.setattr("agents.rollout.time.perf_counter", lambda: clock[0])
+    agent = make_agent("rollout:ms=10000,playout=ppo", game)
+    states = midgame(game)
+    legal = game.legal_action_mask(states)
+    lane = int(legal.sum(axis=1).argmax())
+    assert legal[lane].sum() > 4
+    ask(agent, game, states[lane : lane + 1], luck(states[lane : lane + 1], 5))
+    assert asked[0][1] == 1
+    assert max(worlds * tried for _, worlds, tried in asked) <= 64
+    assert max(worlds for _, worlds, _ in asked) > 4
+    assert 10.0 <= clock[0] <= 10.2
+
+
 def test_whoever_can_go_out_this_turn_does():
     """A win in hand (S10) is worth more than any playout: where greedy goes out at once, the choice wins too."""
     game = StingGame(num_players=2, rounds=1)

@@ -566,12 +566,21 @@ def run_plan(game: "BatchGame", specs: Sequence[str], delta: float, blocks: int,
     print("play the arena on another seed than the pilot's")
 
 
+def read_counts(option: str, text: str) -> list[int]:
+    """Read whole numbers above 0, comma separated."""
+    counts = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
+    if min(counts) < 1:
+        raise UserError(f"{option} must be whole numbers above 0, comma separated, not {text!r}")
+    return counts
+
+
 def run_leaderboard(
     games: Sequence[str] | None,
     players: str,
     blocks: int,
     search: Sequence[str],
     search_blocks: int,
+    search_players: str | None,
     seed: int,
     jobs: int,
     out: Path,
@@ -585,11 +594,11 @@ def run_leaderboard(
     if not out.absolute().parent.is_dir():
         raise UserError(f"{out.parent}: there is no such folder")
     chosen = [find_game(name) for name in games] if games else names()
-    try:
-        counts = [int(part) for part in players.split(",")]
-    except ValueError:
-        raise UserError(f"players must be numbers, comma separated, not {players!r}") from None
+    counts = read_counts("--players", players)
+    search_counts = None if search_players is None else read_counts("--search-players", search_players)
     options = "".join(f" --game {name}" for name in games or ()) + "".join(f" --search {name}" for name in search)
+    if search_players is not None:
+        options += f" --search-players {search_players}"
     try:
         write_leaderboard(
             out,
@@ -599,6 +608,7 @@ def run_leaderboard(
             blocks=blocks,
             search=search,
             search_blocks=search_blocks if search else 0,
+            search_players=search_counts,
             seed=seed,
             jobs=jobs,
             command=f"stinglab leaderboard --players {players} --blocks {blocks} --search-blocks {search_blocks}"
@@ -673,13 +683,9 @@ def run_study(
     from analysis.plans import plan
     from analysis.study import run
 
-    counts = [int(part) if part.strip().isdecimal() else 0 for part in players.split(",")]
-    if min(counts) < 1:
-        raise UserError(f"--players must be whole numbers, comma separated, not {players!r}")
+    counts = read_counts("--players", players)
     lists = ("policies", "continuations")
-    chosen: dict[str, Any] = {
-        k: split_specs(v) if k in lists and v is not None else v for k, v in changes.items()
-    }
+    chosen: dict[str, Any] = {k: split_specs(v) if k in lists and v is not None else v for k, v in changes.items()}
     try:
         run(plan(question, counts, data=data, **known, **chosen), parts)
     except OSError as error:
@@ -893,6 +899,9 @@ def make_app(typer: ModuleType) -> Any:
         blocks: Annotated[int, Option(min=2, help="deals of a table")] = 1000,
         search: Annotated[list[str] | None, Option(help="an agent that searches; any number")] = None,
         search_blocks: Annotated[int, Option(min=2, help="deals of a table with search")] = 50,
+        search_players: Annotated[
+            str | None, Option(help="their numbers of players; those of --players if left out")
+        ] = None,
         seed: Annotated[int, Option(min=0, help="same seed, same deals")] = 20261130,
         jobs: Annotated[int, Option(min=1, help="how many play at once, a core each")] = 1,
         out: Annotated[Path, Option(help="the file written")] = Path("docs/leaderboard.md"),
@@ -900,7 +909,7 @@ def make_app(typer: ModuleType) -> Any:
             "runs/leaderboard"
         ),
     ) -> None:
-        run_leaderboard(game, players, blocks, search or (), search_blocks, seed, jobs, out, data)
+        run_leaderboard(game, players, blocks, search or (), search_blocks, search_players, seed, jobs, out, data)
 
     Listed = Annotated[str | None, Option(help="comma separated; left out: as the study has it")]
     Number = Annotated[int | None, Option(min=1, help="left out: as the study has it")]
@@ -980,9 +989,7 @@ def make_app(typer: ModuleType) -> Any:
         unknown = left_out - {"engine", "aec", "vec", "start"}
         if unknown:
             raise UserError(f"--skip is engine, aec, vec or start, not {', '.join(sorted(unknown))}")
-        counts = [int(part) if part.strip().isdecimal() else 0 for part in threads.split(",")]
-        if min(counts) < 1:
-            raise UserError(f"--threads must be whole numbers from 1 on, comma separated, not {threads!r}")
+        counts = read_counts("--threads", threads)
         games = [make_game(name, players, "", option or ()) for name in game or registry.names()]
         found = [bench_game(each, lanes, seconds, repeats, counts, left_out) for each in games]
         if json_ is not None:

@@ -54,9 +54,18 @@ def field_of(game_id: str) -> tuple[str, ...]:
 
 
 def plan_tables(
-    games: Sequence[str], players: Sequence[int], blocks: int, search: Sequence[str], search_blocks: int, seed: int
+    games: Sequence[str],
+    players: Sequence[int],
+    blocks: int,
+    search: Sequence[str],
+    search_blocks: int,
+    seed: int,
+    search_players: Sequence[int] | None = None,
 ) -> list[Table]:
-    """Return the tables to be made. search: agents that search, each with the whole field at `search_blocks` deals."""
+    """Return the tables to be made.
+
+    search: agents that search, with the whole field at `search_blocks` deals, `search_players` players (None: `players`).
+    """
     tables = []
     for game_id in games:
         spec = make(game_id).spec
@@ -69,7 +78,7 @@ def plan_tables(
                 field = field_of(game_id)
                 tables.append(Table(game_id, tuple(options), count, unit, field, blocks, seed))
                 # Searching whole games of five rounds takes five times as long and tells little more.
-                if search and search_blocks and unit == units[0][0]:
+                if search and search_blocks and unit == units[0][0] and count in (search_players or players):
                     best = tuple(name for name in field if name != "random")
                     agents = (*(name for name in search if knows(game_id, name)), *best)
                     tables.append(Table(game_id, tuple(options), count, unit, agents, search_blocks, seed, "search"))
@@ -173,12 +182,13 @@ def write_leaderboard(
     blocks: int = 1000,
     search: Sequence[str] = (),
     search_blocks: int = 0,
+    search_players: Sequence[int] | None = None,
     seed: int = 20_261_130,
     jobs: int = 1,
     command: str = "stinglab leaderboard",
 ) -> None:
     """Play all tables and write the leaderboard as Markdown, whole or not at all."""
-    tables = plan_tables(games, players, blocks, search, search_blocks, seed)
+    tables = plan_tables(games, players, blocks, search, search_blocks, seed, search_players)
     made = list(make_tables(tables, folder, jobs))
     parts = [
         "# Leaderboard",

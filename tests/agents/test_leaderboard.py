@@ -20,6 +20,9 @@ def test_every_bot_and_shipped_agent_plays_at_every_player_count():
         assert set(field_of(table.game)) - {"random"} <= set(table.agents)
     assert sum("search" in t.name for t in tables) == 10
     assert len({t.name for t in tables}) == len(tables)
+    fewer = plan_tables(["sting-v0", "stingy-v0"], range(2, 7), 10, ["rollout:playouts=8"], 4, 1, [2, 3])
+    assert [t for t in fewer if "search" not in t.name] == [t for t in tables if "search" not in t.name]
+    assert {t.players for t in fewer if "search" in t.name} == {2, 3}
 
 
 def test_an_agent_of_ones_own_that_searches_plays_in_the_tables_of_search():

@@ -12,7 +12,7 @@ They were fitted to the ends of turns in 50,000 rounds and more for each number 
 logistic regression of who went out and a ridge regression of the margin, added up: for a round that is the game in the
 proportion that wins most rounds at no loss of points, else in the one that wins most games. Those for a single round of
 two players were then moved by an evolution strategy towards what beat `greedy` by more, which helped nowhere else.
-`training.fit_planner` makes such fits, for other rules too.
+`analysis.fit_planner` makes such fits, for other rules too.
 
 What measuring showed: a card that can be played next turn is as good as played while nobody is about to go out, so that
 who plays for going out alone holds much back, and pays for it in points; piles for whoever has the fewest points in

@@ -5,11 +5,11 @@ import pytest
 
 from agents.registry import make_agent
 from agents.sting_planner import FITTED, WEIGHTS, describe_ends
+from analysis import fit_planner
+from analysis.fit_planner import Ends, collect, fit
 from sting_env import StingGame
 from sting_env.rules import DISCARD, NUM_KINDS
 from tests.sting.table import Table
-from training import fit_planner
-from training.fit_planner import Ends, collect, fit
 
 FEATURES = tuple(FITTED)
 

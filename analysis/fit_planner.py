@@ -5,10 +5,10 @@ of a turn by a discard is described as `planner` sees it (`agents.sting_planner`
 logistic regression, the margin by a ridge regression. The weights shipped are such fits, added up in a proportion
 found by play:
 
-    python -m training.fit_planner --players 4 --rounds 50000
+    python -m analysis.fit_planner --players 4 --rounds 50000
 
 prints a line for each feature: the weights for going out, for the margin in the scale of a round's payoff, and the two
-shipped. Other rules, other weights: `--option` names the game's options.
+shipped. Other rules, other weights: `collect` takes any game of Sting.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from numpy.typing import NDArray
 
 from agents.registry import make_agent
 from agents.sting_planner import FITTED, WEIGHTS, describe_ends
+from sting_env import StingGame
 from sting_env.rules import DISCARD, NUM_KINDS
-from tabletop.game import BatchGame
-from tabletop.registry import make
 from tabletop.seeding import spread
-from training.train import game_id, read_option
 
 Array = NDArray[Any]
 LANES = 256
@@ -51,7 +49,7 @@ class Fit(NamedTuple):
     explained: float
 
 
-def collect(game: BatchGame, rounds: int, seed: int) -> Ends:
+def collect(game: StingGame, rounds: int, seed: int) -> Ends:
     """Play rounds and return the ends of all turns that did not end the round."""
     bot, rng = make_agent(FOLLOWED, game), np.random.default_rng(seed)
     parts: list[Ends] = []
@@ -97,16 +95,14 @@ def fit(ends: Ends, strength: float) -> Fit:
 
 def main(arguments: list[str] | None = None) -> None:
     """Collect, fit and print."""
-    reader = argparse.ArgumentParser("python -m training.fit_planner", description="Fit the weights of planner anew.")
+    reader = argparse.ArgumentParser("python -m analysis.fit_planner", description="Fit the weights of planner anew.")
     reader.add_argument("--players", type=int, default=2)
     reader.add_argument("--rounds", type=int, default=20_000, help="to learn from")
     reader.add_argument("--seed", type=int, default=1)
     reader.add_argument("--strength", type=float, default=10.0, help="how much weights are drawn to zero")
-    reader.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the game")
     given = reader.parse_args(arguments)
-    options = dict(make(game_id("sting")).spec.unit_options) | dict(map(read_option, given.option))
     try:
-        game = make(game_id("sting"), **options, num_players=given.players)
+        game = StingGame(num_players=given.players, rounds=1)
     except ValueError as error:
         raise SystemExit(f"fit_planner: {error}") from None
     found = fit(collect(game, given.rounds, given.seed), given.strength)

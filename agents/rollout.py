@@ -13,7 +13,7 @@ its prior decides.
     rollout:playouts=512,playout=greedy  512 games played out, at least one for each candidate: the same choice every time
     rollout:ms=50,prior=planner          as planner does, unless another action is surely better
     rollout:ms=50,prior=ppo              the eight likeliest actions of the shipped network
-    rollout:ms=500,prior=ppo,playout=ppo:best=yes   and the network plays on
+    rollout:ms=2000,prior=ppo,playout=ppo:best=yes  and the network plays on
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def golden_games():
         return [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize(("line", "record"), enumerate(golden_games(), start=1))
+@pytest.mark.parametrize(("line", "record"), list(enumerate(golden_games(), start=1)))
 def test_golden_game_replays(line, record):
     """Meet the same player, phase and legal actions at every decision, the same points and winners at the end."""
     game = NaiveStingy.from_dict(record["position"])

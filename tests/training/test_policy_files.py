@@ -115,3 +115,25 @@ def test_damaged_and_missing_files_are_named(saved, name):
     path.unlink()
     with pytest.raises(PolicyError, match=r"policy\.json|weights"):
         policy.load(folder, game)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_weights_that_are_no_numbers_are_neither_saved_nor_loaded(saved, bad):
+    game, folder = saved
+    arrays = policy.read_weights(folder)
+    kept = (folder / "weights.npz").read_bytes()
+    arrays["hidden.bias"][3] = bad
+    with pytest.raises(PolicyError, match=r"hidden\.bias holds 1 values that are no numbers"):
+        policy.save(folder, policy.read_description(folder), arrays)
+    assert (folder / "weights.npz").read_bytes() == kept
+    np.savez(folder / "weights.npz", **arrays)
+    with pytest.raises(PolicyError, match=r"hidden\.bias holds 1 values that are no numbers"):
+        policy.load(folder, game)
+
+
+@pytest.mark.parametrize("network", [{}, {"hidden": 64}, {"hidden": "wide", "row_width": 16}, [], "wide"])
+def test_a_network_that_is_not_described_is_refused(saved, network):
+    game, folder = saved
+    edit(folder, network=network)
+    with pytest.raises(PolicyError, match="must name the network's hidden and row_width"):
+        policy.load(folder, game)

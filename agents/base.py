@@ -190,9 +190,8 @@ def play_seated(
     """
     size, n = seats.shape
     bots = shared_bots(agents)
-    compiled = is_compiled(agents)
-    numbers = np.array([a.bot if c else -1 for a, c in zip(agents, compiled, strict=True)], np.int64)  # type: ignore[attr-defined]
-    options = np.array([a.option if c else 0 for a, c in zip(agents, compiled, strict=True)], np.int64)  # type: ignore[attr-defined]
+    in_loop = [(a.bot, a.option) if isinstance(a, CompiledBot) and a.bots is bots else (-1, 0) for a in agents]
+    numbers, options = np.array(in_loop, np.int64).T
     most = game.spec.max_players
     table, table_options = np.full((size, most), -1, np.int64), np.zeros((size, most), np.int64)
     table[:, :n], table_options[:, :n] = numbers[seats], options[seats]

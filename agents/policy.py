@@ -237,6 +237,7 @@ def save(folder: Path, description: Mapping[str, Any], weights: Mapping[str, Arr
     arrays = {name: np.asarray(array, np.float32) for name, array in weights.items()}
     check_finite(arrays, folder)
     with whole_file(folder / "weights.npz") as part, part.open("wb") as file:
+        # Any name may be an array's; numpy's types know one that is a switch, allow_pickle.
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     write_whole(folder / "policy.json", json.dumps(description, indent=1) + "\n")
 

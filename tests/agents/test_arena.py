@@ -12,7 +12,8 @@ import pytest
 from agents import arena, registry
 from agents.arena import Arena, blocks_needed, compare, estimate, matchups_of, plan, run_arena
 from sting_env import StingGame
-from tests.agents.toss import EDGE, Plain, Toss
+from tests.agents.plain import Plain
+from tests.agents.toss import EDGE, Toss
 
 
 def test_matchups():

@@ -1,18 +1,19 @@
 """The rollout bot: legal, repeatable, blind to what is hidden, better than who plays on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from agents.arena import compare
-from agents.base import CompiledBot, SearchAgent, luck, play_out
+from agents.base import SearchAgent, luck, play_out
 from agents.registry import make_agent
 from agents.rollout import with_aim
 from agents.search import play_worlds, rollouts
 from sting_env import StingGame
 from stingy_env import StingyGame
 from tabletop.selfplay import ask
+from tests.agents.plain import Plain
 
 GAMES = (StingGame(num_players=2, rounds=1), StingGame(num_players=4, rounds=1), StingyGame(num_players=3))
 
@@ -57,17 +58,6 @@ def test_what_is_hidden_makes_no_difference(game):
     assert (ask(agent, game, states, keys) == ask(agent, game, elsewhere, keys)).all()
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A bot that is asked batch by batch, as a network is."""
-
-    bot: CompiledBot
-    name: str = "asked"
-
-    def act(self, observations, masks, keys):
-        return self.bot.act(observations, masks, keys)
-
-
 @pytest.mark.parametrize("bot", ["greedy", "random"])
 @pytest.mark.parametrize("game", GAMES, ids=lambda g: f"{g.spec.name}-{g.num_players}")
 def test_playing_on_in_batches_is_what_the_compiled_loop_does(game, bot):
@@ -76,11 +66,11 @@ def test_playing_on_in_batches_is_what_the_compiled_loop_does(game, bot):
     candidates = game.legal_action_mask(states)
     candidates[::2, ::3] = False
     loop = rollouts(game, states, compiled, 3, 9, 2, candidates)
-    batch = rollouts(game, states, Asked(compiled), 3, 9, 2, candidates)
+    batch = rollouts(game, states, Plain(compiled), 3, 9, 2, candidates)
     assert np.array_equal(loop.mean, batch.mean, equal_nan=True)
     assert np.allclose(loop.error, batch.error, equal_nan=True)
-    each = [play_worlds(game, states, Asked(compiled), 1, 9, world, candidates) for world in (2, 3, 4)]
-    assert np.array_equal(np.hstack(each), play_worlds(game, states, Asked(compiled), 3, 9, 2, candidates))
+    each = [play_worlds(game, states, Plain(compiled), 1, 9, world, candidates) for world in (2, 3, 4)]
+    assert np.array_equal(np.hstack(each), play_worlds(game, states, Plain(compiled), 3, 9, 2, candidates))
     assert (np.hstack(each).std(axis=1) > 0).any()
 
 

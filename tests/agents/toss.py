@@ -14,7 +14,7 @@ import numpy as np
 
 from agents import registry
 from agents.base import Bots, Outcome
-from tabletop import bits, seeding
+from tabletop import bits
 from tabletop.game import BatchGame, GameSpec, Kernels, Loops
 from tabletop.jit import kernel
 from tabletop.seeding import DEAL, below, derive
@@ -146,20 +146,3 @@ BOTS = registry.register(
         behaviour=lambda counts: {"ones": float(counts[1] / max(1, counts.sum()))},
     )
 )
-
-
-@dataclass(frozen=True)
-class Plain:
-    """A compiled bot that plays as any other agent would, with its own luck if `salt` is given."""
-
-    bot: Any
-    salt: int = 0
-
-    @property
-    def name(self) -> str:
-        return self.bot.name
-
-    def act(self, observations, masks, keys):
-        if self.salt:
-            keys = seeding.spread(self.salt, 1)[0] ^ keys
-        return self.bot.act(observations, masks, keys)

@@ -22,6 +22,7 @@ from tabletop.game import BatchGame, GameSpec, Kernels, Loops
 from tabletop.jit import kernel
 from tabletop.seeding import CHOICE, DEAL, WORLD, below, derive, uniform
 from tabletop.state import NO_PLAYER, ObservationField, observation_dtype, state_dtype
+from tests.agents.plain import Plain
 
 NAME = "race-v0"
 P, ACTIONS = 2, 2
@@ -165,17 +166,6 @@ BOTS = agents.register(
     )
 )  # fmt: skip
 registry.register(NAME, make_race)
-
-
-@dataclass(frozen=True)
-class Plain:
-    """The compiled bot as any other agent, asked from outside."""
-
-    bot: Any
-    name: str = "plain"
-
-    def act(self, observations, masks, keys):
-        return self.bot.act(observations, masks, keys)
 
 
 agents.register_maker(NAME, "plain", lambda game, options: Plain(BOTS.make("bettor", options)))

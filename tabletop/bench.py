@@ -26,7 +26,6 @@ from tabletop.game import BatchGame, raw_bytes
 from tabletop.registry import make
 from tabletop.seeding import CHOICE, spread
 from tabletop.selfplay import UniformOpponent
-from tabletop.threads import shard
 
 LANES = 1024
 Chunk = Callable[[], int]  # play on for a while and return how many decisions were made
@@ -82,12 +81,9 @@ def engine(
     masks = np.empty((lanes, game.num_actions), np.bool_) if mask else None
     observations = np.empty(lanes, game.spec.observation_dtype) if observation else None
 
-    def choose(part: slice) -> None:
-        game.random_actions(states[part], keys[part], actions[part])
-
     def play() -> int:
         for _ in range(16):
-            shard(threads, lanes, choose)
+            game.random_actions(states, keys, actions, num_threads=threads)
             game.advance(
                 states,
                 actions,

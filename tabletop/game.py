@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabletop import loops, seeding
-from tabletop.jit import bind
+from tabletop.jit import bind, bind_kernel
 from tabletop.state import NO_PLAYER, ObservationField, field_slices
-from tabletop.threads import shard
+from tabletop.threads import shared_out
 
 Array = NDArray[Any]
 
@@ -64,7 +64,8 @@ class Loops:
 
     @cached_property
     def first_illegal(self) -> Any:
-        return bind(loops.first_illegal, self.owner)
+        look = bind_kernel(loops.look_for_illegal, self.owner)
+        return bind_kernel(loops.first_illegal, self.owner, look_for_illegal=look)
 
     @cached_property
     def first_illegal_of(self) -> Any:
@@ -72,7 +73,8 @@ class Loops:
 
     @cached_property
     def step(self) -> Any:
-        return bind(loops.step_lanes, self.owner, apply=self.kernels.apply)
+        step = bind_kernel(loops.step_lanes, self.owner, apply=self.kernels.apply)
+        return bind(loops.step_all, self.owner, step_lanes=step, first_illegal=self.first_illegal)
 
     @cached_property
     def step_some(self) -> Any:
@@ -96,12 +98,14 @@ class Loops:
 
     @cached_property
     def advance(self) -> Any:
-        kernels = self.kernels
-        return bind(loops.advance_lanes, self.owner, apply=kernels.apply, observe=kernels.observe, start=self.start)
+        k = self.kernels
+        advance = bind_kernel(loops.advance_lanes, self.owner, apply=k.apply, observe=k.observe, start=self.start)
+        return bind(loops.advance_all, self.owner, advance_lanes=advance, first_illegal=self.first_illegal)
 
     @cached_property
     def random_actions(self) -> Any:
-        return bind(loops.random_actions, self.owner)
+        choose = bind_kernel(loops.choose_randomly, self.owner)
+        return bind(loops.choose_all, self.owner, choose_randomly=choose)
 
     def play(self, choose: Any, bots: str) -> Any:
         """Return the playout loop of this game with compiled bots `choose`; `bots` names them for the cache."""
@@ -282,10 +286,9 @@ class BatchGame(ABC):
             self.loops.step_some(self.rules, states, chosen, moves)
             return
         moves = self._as_actions(actions, len(states))
-        bad = self.loops.first_illegal(states, moves)
+        bad = shared_out(num_threads, self.loops.step, self.rules, states, moves)
         if bad >= 0:
             raise self._illegal(states, int(bad), int(moves[bad]))
-        shard(num_threads, len(states), lambda part: self.loops.step(self.rules, states[part], moves[part]))
 
     def advance(
         self,
@@ -307,9 +310,6 @@ class BatchGame(ABC):
         self._check_states(states)
         size = len(states)
         moves = self._as_actions(actions, size)
-        bad = self.loops.first_illegal(states, moves)
-        if bad >= 0:
-            raise self._illegal(states, int(bad), int(moves[bad]))
         if rewards is None:
             rewards = np.empty((0, 0), np.float32)
         else:
@@ -327,28 +327,16 @@ class BatchGame(ABC):
         else:
             self._check_observations(observation, size, "observation")
         raw, mask_bytes, out_raw = raw_bytes(states), mask.view(np.uint8), raw_bytes(observation)
+        given = (states, raw, moves, rewards, terminated, mask_bytes, observation, out_raw, autoreset)
+        bad = shared_out(num_threads, self.loops.advance, self.rules, *given)
+        if bad >= 0:
+            raise self._illegal(states, int(bad), int(moves[bad]))
 
-        def run(part: slice) -> None:
-            self.loops.advance(
-                self.rules,
-                states[part],
-                raw[part],
-                moves[part],
-                rewards[part],
-                terminated[part],
-                mask_bytes[part],
-                observation[part],
-                out_raw[part],
-                autoreset,
-            )
-
-        shard(num_threads, size, run)
-
-    def random_actions(self, states: Array, seeds: Array, out: Array | None = None) -> Array:
+    def random_actions(self, states: Array, seeds: Array, out: Array | None = None, num_threads: int = 1) -> Array:
         """Return a legal action for every lane, uniformly: int64 [B]. seeds: uint64 [B]; lanes that are over get 0."""
         if out is None:
             out = np.empty(len(states), np.int64)
-        self.loops.random_actions(states, seeds, out)
+        shared_out(num_threads, self.loops.random_actions, states, seeds, out)
         return out
 
     # Outcomes -------------------------------------------------------------------------------------------------------
@@ -524,7 +512,7 @@ def integers(values: ArrayLike, name: str) -> Array:
 
 def raw_bytes(records: Array) -> Array:
     """Return records [B] as their bytes [B, itemsize], the same memory."""
-    return records.view(np.ndarray).view(np.int8).reshape(len(records), records.dtype.itemsize)
+    return np.ndarray((len(records), records.dtype.itemsize), np.int8, records)
 
 
 def flat(observation: Array) -> Array:

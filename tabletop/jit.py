@@ -199,12 +199,28 @@ def bind(loop: Callable[..., Any], owner: str, **kernels: Any) -> Any:
     A loop is written once for all games. It is compiled for each of them as a function of its own name, so that the
     cache keeps them apart; passing kernels as arguments could not be cached.
     """
+    bound = _bound(loop, owner, kernels)
+    return entry(bound, bound.modules)
+
+
+def bind_kernel(loop: Callable[..., Any], owner: str, **kernels: Any) -> Any:
+    """As `bind`, to be called from other kernels only."""
+    return kernel(_bound(loop, owner, kernels))
+
+
+def _bound(loop: Callable[..., Any], owner: str, kernels: dict[str, Any]) -> Any:
+    """Return a loop as a function of its own; its `modules` are those its kernels come from."""
     name = f"{loop.__name__}__{owner}"
     unknown = set(kernels) - set(loop.__globals__)
     if unknown:
         raise TypeError(f"{loop.__name__} knows no kernel called {', '.join(sorted(unknown))}")
-    bound = types.FunctionType(loop.__code__, {**loop.__globals__, **kernels}, name, loop.__defaults__)
+    bound: Any = types.FunctionType(loop.__code__, {**loop.__globals__, **kernels}, name, loop.__defaults__)
     bound.__qualname__ = name
     bound.__module__ = loop.__module__
-    modules = {k.__module__ for k in kernels.values()}
-    return entry(bound, sorted(modules))
+    bound.modules = sorted({module for k in kernels.values() for module in _modules(k)})
+    return bound
+
+
+def _modules(kernel: Any) -> list[str]:
+    """Return the modules that a kernel, bound ones too, comes from."""
+    return [kernel.__module__, *getattr(getattr(kernel, "py_func", kernel), "modules", ())]

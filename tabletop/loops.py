@@ -10,7 +10,8 @@ The free names are a game's kernels for one record `s` of its state:
     choose(bot, option, o, legal, key)  a compiled bot's action: from the observation and the legal actions alone
 
 `deal`, `apply` and `redeal` leave `s.legal` holding the legal actions of `s.current_player`, which is NO_PLAYER when
-the game is over. Letters: B lanes, A actions, D observation bytes, P players.
+the game is over. A loop that takes `first` and `stop` is a kernel itself, and bound to its name where threads share it
+(`tabletop.sharing`). Letters: B lanes, A actions, D observation bytes, P players.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 
 from tabletop import bits
 from tabletop.seeding import CHOICE, EPISODE, WORLD, below, derive
+from tabletop.sharing import job, share
 
 
 def unbound(*_: Any) -> Any:
@@ -54,14 +56,25 @@ def reset_lanes(config, states, raw, lanes, seeds, episodes, num_players):
         start(config, states[b], raw[b], seeds[i], episodes[i], num_players[i])
 
 
-def first_illegal(states, actions):
-    """Return the first lane whose action is not legal, -1 if there is none. Lanes that are over are passed over."""
-    size = states.shape[0]
-    for b in range(size):
+def look_for_illegal(first, stop, states, actions, found):
+    """Make found[0] True if an action of the lanes first..stop-1 is not legal. Lanes that are over are passed over."""
+    for b in range(first, stop):
         s = states[b]
         if s.current_player >= 0:
             a = actions[b]
             if a < 0 or a >= 64 * s.legal.shape[0] or not bits.contains(s.legal, a):
+                found[0] = True
+
+
+def first_illegal(board, threads, states, actions):
+    """Return the first lane whose action is not legal, -1 if there is none."""
+    found = np.zeros(1, np.bool_)
+    share(board, threads, states.shape[0], job(look_for_illegal, (states, actions, found)))
+    if found[0]:
+        for b in range(states.shape[0]):
+            found[0] = False
+            look_for_illegal(b, b + 1, states, actions, found)
+            if found[0]:
                 return b
     return -1
 
@@ -77,14 +90,22 @@ def first_illegal_of(states, lanes, actions):
     return -1
 
 
-def step_lanes(config, states, actions):
-    """Step every lane; a lane that is over keeps still and its last rewards become 0."""
-    for b in range(states.shape[0]):
+def step_lanes(first, stop, config, states, actions):
+    """Step the lanes first..stop-1; a lane that is over keeps still and its last rewards become 0."""
+    for b in range(first, stop):
         s = states[b]
         s.rewards[:] = 0.0
         if s.current_player >= 0:
             s.decision += 1
             apply(config, s, actions[b])
+
+
+def step_all(board, threads, config, states, actions):
+    """Step every lane, on several threads; where an action is not legal return its lane and step none, else return -1."""
+    illegal = first_illegal(board, threads, states, actions)
+    if illegal < 0:
+        share(board, threads, states.shape[0], job(step_lanes, (config, states, actions)))
+    return illegal
 
 
 def step_some(config, states, lanes, actions):
@@ -130,12 +151,13 @@ def redeal_lanes(config, states, observers, seeds, worlds):
         redeal(config, s, observers[b // worlds])
 
 
-def advance_lanes(config, states, raw, actions, rewards, terminated, mask, out, out_raw, autoreset):
+def advance_lanes(first, stop, config, states, raw, actions, rewards, terminated, mask, out, out_raw, autoreset):
     """Step, begin the next episode where one ended, and write rewards, ends, masks and observations in one pass.
 
-    Arrays of length 0 are not written. `rewards` and `terminated` are of the step just made, the rest of what follows.
+    Lanes first..stop-1. Arrays of length 0 are not written. `rewards` and `terminated` are of the step just made, the rest
+    of what follows.
     """
-    for b in range(states.shape[0]):
+    for b in range(first, stop):
         s = states[b]
         s.rewards[:] = 0.0
         if s.current_player >= 0:
@@ -156,15 +178,29 @@ def advance_lanes(config, states, raw, actions, rewards, terminated, mask, out, 
             observe(config, s, max(s.current_player, 0), out[b])
 
 
-def random_actions(states, keys, actions):
-    """Choose a legal action of every lane uniformly; lanes that are over get 0."""
-    for b in range(states.shape[0]):
+def advance_all(board, threads, config, states, raw, actions, rewards, terminated, mask, out, out_raw, autoreset):
+    """Do so in every lane, on several threads; where an action is not legal return its lane and do nothing, else return -1."""
+    illegal = first_illegal(board, threads, states, actions)
+    if illegal < 0:
+        given = (config, states, raw, actions, rewards, terminated, mask, out, out_raw, autoreset)
+        share(board, threads, states.shape[0], job(advance_lanes, given))
+    return illegal
+
+
+def choose_randomly(first, stop, states, keys, actions):
+    """Choose a legal action of the lanes first..stop-1 uniformly; lanes that are over get 0."""
+    for b in range(first, stop):
         s = states[b]
         if s.current_player >= 0:
             key = derive(keys[b], CHOICE, s.decision)
             actions[b] = bits.nth(s.legal, below(key, 0, bits.count(s.legal)))
         else:
             actions[b] = 0
+
+
+def choose_all(board, threads, states, keys, actions):
+    """Do so in every lane, on several threads."""
+    share(board, threads, states.shape[0], job(choose_randomly, (states, keys, actions)))
 
 
 def play_lanes(config, states, bots, options, key, histogram, o, o_raw, limit, until_paid):

@@ -1,64 +1,80 @@
-"""Threads over ranges of lanes: kernels let go of Python's lock, so that two threads do the work of two cores.
-
-Waking a thread takes some 50 microseconds: below about a thousand lanes a second thread costs more than it brings.
-"""
+"""The threads of a process that share loops over lanes, see `tabletop.sharing`: made when first wanted, asleep when idle."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
+import numpy as np
+
 from tabletop.jit import COMPILED
+from tabletop.sharing import AWAKE, CREW, LINE, help_out
 
-_INBOXES: list[SimpleQueue[Any]] = []  # one for each thread
+try:
+    CORES = len(os.sched_getaffinity(0))
+except AttributeError:  # not on this system
+    CORES = os.cpu_count() or 1
+MAX_THREADS = min(CORES, 256)  # more would only be in each other's way
 
 
-def shard(num_threads: int, size: int, work: Callable[[slice], Any]) -> None:
-    """Run `work` on `num_threads` slices of 0..size-1, the first in the caller's own thread.
+class Crew:
+    """The helpers of a process, and their board."""
 
-    All slices are finished when this returns or raises what `work` raised. Without compilation there is one slice.
+    def __init__(self) -> None:
+        words = np.zeros(LINE * (2 + MAX_THREADS), np.int64)
+        self.board = words[-words.ctypes.data % (8 * LINE) // 8 :]
+        self.board[CREW] = 1
+        self.busy = Lock()
+        self.inboxes: list[SimpleQueue[None]] = []
+
+    def wake(self, threads: int) -> None:
+        """See to it that there are helpers 1..threads-1, and that they are awake."""
+        while self.board[CREW] < threads:
+            inbox: SimpleQueue[None] = SimpleQueue()
+            self.inboxes.append(inbox)
+            me = len(self.inboxes)
+            Thread(target=self._serve, args=(me, inbox), name=f"lanes-{me}", daemon=True).start()
+            self.board[CREW] = me + 1
+        for me in range(1, threads):
+            awake = LINE * (1 + me) + AWAKE
+            if not self.board[awake]:
+                self.board[awake] = 1
+                self.inboxes[me - 1].put(None)
+
+    def _serve(self, me: int, inbox: SimpleQueue[None]) -> None:
+        while True:
+            inbox.get()
+            help_out(self.board, me)
+
+
+_crew = Crew()
+
+
+def _renew() -> None:
+    """Begin anew without helpers."""
+    global _crew
+    _crew = Crew()
+
+
+def shared_out(num_threads: int, loop: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what an entry `loop(board, threads, *arguments)`, one that calls `share`, does on up to `num_threads` threads.
+
+    As many as there are cores at most; one alone where another thread has the crew at work, and without compilation. What
+    comes of it is the same in all cases.
     """
-    if num_threads <= 1 or size < 2 or not COMPILED:
-        work(slice(0, size))
-        return
-    while len(_INBOXES) < num_threads - 1:
-        _hire()
-    edges = [size * i // num_threads for i in range(num_threads + 1)]
-    done: SimpleQueue[BaseException | None] = SimpleQueue()
-    for i in range(1, num_threads):
-        _INBOXES[i - 1].put((work, slice(edges[i], edges[i + 1]), done))
-    error = _attempt(work, slice(0, edges[1]))
-    for _ in range(1, num_threads):
-        error = done.get() or error
-    if error is not None:
-        raise error
-
-
-def _hire() -> None:
-    """Start one more thread."""
-    inbox: SimpleQueue[Any] = SimpleQueue()
-    Thread(target=_serve, args=(inbox,), name=f"lanes-{len(_INBOXES)}", daemon=True).start()
-    _INBOXES.append(inbox)
-
-
-def _serve(inbox: SimpleQueue[Any]) -> None:
-    while True:
-        work, part, done = inbox.get()
-        done.put(_attempt(work, part))
-
-
-def _attempt(work: Callable[[slice], Any], part: slice) -> BaseException | None:
-    """Run `work` and return what it raised."""
+    threads = min(num_threads, MAX_THREADS)
+    if threads <= 1 or not COMPILED or not _crew.busy.acquire(blocking=False):
+        return loop(_crew.board, 1, *arguments)
     try:
-        work(part)
-    except BaseException as error:
-        return error
-    return None
+        _crew.wake(threads)
+        return loop(_crew.board, threads, *arguments)
+    finally:
+        _crew.busy.release()
 
 
 # A forked process has none of its parent's threads; Windows has no fork.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_INBOXES.clear)
+    os.register_at_fork(after_in_child=_renew)

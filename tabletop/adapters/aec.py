@@ -24,6 +24,7 @@ from pettingzoo.utils.wrappers import (
 from tabletop.game import Array, BatchGame, raw_bytes
 from tabletop.selfplay import random_seed
 from tabletop.state import NO_PLAYER
+from tabletop.threads import shared_out
 
 CURRENT, ALL = "current", "all"
 RENDER_MODES = ("human", "ansi")
@@ -136,9 +137,9 @@ class AECGame(AECEnv):
             return
         game, loops = self.game, self.game.loops
         self._action[0] = operator.index(action)
-        if loops.first_illegal(self.states, self._action) >= 0:
-            game.step(self.states, self._action)  # raises, and names the action
-        loops.advance(
+        illegal = shared_out(
+            1,
+            loops.advance,
             game.rules,
             self.states,
             self._raw,
@@ -150,6 +151,8 @@ class AECGame(AECEnv):
             self._flat,
             False,
         )
+        if illegal >= 0:
+            game.step(self.states, self._action)  # raises, and names the action
         totals = self._cumulative_rewards
         totals[agent] = 0.0
         for name, reward in zip(self.agents, self._reward[0].tolist()):

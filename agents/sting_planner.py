@@ -82,7 +82,7 @@ from sting_env.rules import (
     row,
 )
 from tabletop import bits
-from tabletop.jit import entry, kernel
+from tabletop.jit import entry, kernel, make_scratch
 from tabletop.seeding import mix
 
 PLANNER = 3  # bot number, after those of `sting_choices`
@@ -221,6 +221,13 @@ WEIGHTS = np.ascontiguousarray(np.array(list(FITTED.values())).T).reshape(2, 5, 
 
 
 # Nodes ------------------------------------------------------------------------------------------------------------------
+
+
+nodes_scratch = make_scratch((MAX_NODES + 1, NODE_COLUMNS), np.int64)
+hands_scratch = make_scratch((MAX_NODES + 1, NUM_KINDS), np.int64)
+table_scratch = make_scratch((MAX_NODES + 1, MAX_PILES, PILE_COLUMNS), np.int64)
+values_scratch = make_scratch(MAX_NODES + 1)
+known_scratch = make_scratch(KNOWN_COLUMNS, np.int64)
 
 
 @kernel
@@ -728,10 +735,7 @@ def rate(weights, node, hand, piles, known, risky, f):
 @kernel
 def write_end(o, kind, f):
     """Write all features of ending the turn at once with a discard, one-hot ones too."""
-    nodes = np.empty((1, NODE_COLUMNS), np.int64)
-    hands = np.empty((1, NUM_KINDS), np.int64)
-    table = np.empty((1, MAX_PILES, PILE_COLUMNS), np.int64)
-    known = np.empty(KNOWN_COLUMNS, np.int64)
+    nodes, hands, table, known = nodes_scratch(), hands_scratch(), table_scratch(), known_scratch()
     risky = np.zeros(NUM_KINDS, np.float64)
     read_root(o, nodes, hands, table)
     learn(o, known, risky)
@@ -967,11 +971,8 @@ def most_promising(nodes, values, size):
 @kernel
 def plan(o, weights, phase, legal):
     """Search the turn and return the action that begins the best way to end it."""
-    nodes = np.empty((MAX_NODES + 1, NODE_COLUMNS), np.int64)
-    hands = np.empty((MAX_NODES + 1, NUM_KINDS), np.int64)
-    table = np.empty((MAX_NODES + 1, MAX_PILES, PILE_COLUMNS), np.int64)
-    values = np.empty(MAX_NODES + 1, np.float64)
-    known = np.empty(KNOWN_COLUMNS, np.int64)
+    nodes, hands, table, known = nodes_scratch(), hands_scratch(), table_scratch(), known_scratch()
+    values = values_scratch()
     risky = np.zeros(NUM_KINDS, np.float64)
     f = np.zeros(NUM_FEATURES, np.float64)
     read_root(o, nodes, hands, table)
@@ -1052,10 +1053,7 @@ def draw(o, legal):
     """Draw two where the hand is two cards neither of which could be played: with two more, a pile and a discard."""
     if o.hand_size[0] != TWO_CARDS or not bits.contains(legal, DRAW_TWO):
         return DRAW_ONE
-    nodes = np.empty((1, NODE_COLUMNS), np.int64)
-    hands = np.empty((1, NUM_KINDS), np.int64)
-    table = np.empty((1, MAX_PILES, PILE_COLUMNS), np.int64)
-    known = np.empty(KNOWN_COLUMNS, np.int64)
+    nodes, hands, table, known = nodes_scratch(), hands_scratch(), table_scratch(), known_scratch()
     risky = np.zeros(NUM_KINDS, np.float64)
     f = np.zeros(NUM_FEATURES, np.float64)
     read_root(o, nodes, hands, table)

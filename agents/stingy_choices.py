@@ -40,7 +40,6 @@ from agents.stingy_greedy import (
     OURS,
     OUT_OF_REACH,
     OWN_RULE,
-    SCRATCH,
     SIZES,
     THEIRS,
     best_total,
@@ -58,6 +57,7 @@ from agents.stingy_greedy import (
     rebuild,
     regular_number,
     rules_of,
+    scratch,
     seats_of,
     settle,
     total_of,
@@ -393,7 +393,7 @@ def swap_ahead(rule, o, key):
     awaits = extra_awaits(o, t.seats)
     if awaits and rule == ALWAYS:
         return NO_SWAP
-    work = np.empty(SCRATCH)
+    work = scratch()
     found = np.zeros((CANDIDATES + 1, 4))
     actions = np.empty(CANDIDATES + 1, np.int64)
     count = write_candidates(t, awaits and rule == OWN_RULE, work, found, actions)
@@ -471,7 +471,7 @@ def reply_ahead(o, legal):
     demander, owner, responder = parties(o)
     may_pay = gives or bits.contains(legal, PAY)
     groups = groups_in_question(o, o.displays[demander], room, may_pay)
-    work = np.empty(SCRATCH)
+    work = scratch()
     t = survey(o)
     rest = groups
     while rest:

@@ -43,7 +43,7 @@ from stingy_env.rules import (
     write_legal,
 )
 from tabletop import bits
-from tabletop.jit import kernel
+from tabletop.jit import kernel, make_scratch
 from tabletop.seeding import below
 
 # Extra-tile rules, by number --------------------------------------------------------------------------------------------
@@ -165,10 +165,11 @@ def one_tile(o, colours):
 
 # Choices of groups ------------------------------------------------------------------------------------------------------
 
-# Rows of the scratch `work`, float64 [SCRATCH]; one array, for making one costs as much as pricing ten groups. By
+# Rows of the scratch `work`, float64 [SCRATCH]. By
 # the room that a total leaves: the most gained, and by which groups, as bits. By kind: what a group changes for the
 # demander and for the responder, and what a demand gains before the reply.
 MOST, CHOSEN, OURS, THEIRS, HOPES, SCRATCH = 0, 32, 64, 96, 128, 160
+scratch = make_scratch(SCRATCH)
 
 
 @kernel
@@ -294,7 +295,7 @@ def swap(rule, o, legal):
     colours = colours_of(o, seats)
     if awaits:
         best_gain = one_tile(o, colours)
-    work = np.empty(SCRATCH)
+    work = scratch()
     own = groups_of(o, 0)
     for owner in range(1, seats):
         responder = 3 - owner if owner == ghost else owner
@@ -418,7 +419,7 @@ def respond_or_give(o, legal):
     demander, owner, responder = parties(o)
     may_pay = gives or bits.contains(legal, PAY)
     groups = groups_in_question(o, o.displays[demander], room, may_pay)
-    work = np.empty(SCRATCH)
+    work = scratch()
     colours = colours_of(o, seats_of(players))
     part = 1.0 / (players - 1)
     rest = groups

@@ -25,10 +25,10 @@ from agents.stingy_choices import GAIN, reply_ahead, survey, write_candidates
 from agents.stingy_greedy import (
     NO_OBSERVATION,
     NO_STATE,
-    SCRATCH,
     extra_awaits,
     finish,
     rebuild,
+    scratch,
     worth_of_end,
 )
 from stingy_env.config import MAX_PLAYERS
@@ -166,7 +166,7 @@ def expand_demands(o, tree, node):
     """Give a node the demands that lookahead likes best, and no swap."""
     found, actions = np.zeros((WIDTH + 1, 4)), np.empty(WIDTH + 1, np.int64)
     t = survey(o)
-    count = write_candidates(t, extra_awaits(o, t.seats), np.empty(SCRATCH), found, actions)
+    count = write_candidates(t, extra_awaits(o, t.seats), scratch(), found, actions)
     best, total = 0.0, 0.0
     for i in range(count):
         best = max(best, found[i, GAIN])

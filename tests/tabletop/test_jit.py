@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from tabletop.jit import COMPILED, entry, kernel
+from tabletop.jit import COMPILED, entry, kernel, make_scratch
 
 RULES = """
 from tabletop.jit import kernel
@@ -100,3 +100,38 @@ def test_a_kernel_is_compiled_once_for_all_integers_that_fit():
     assert add_up(*ones) == (-1 + 2**31 + 7, 2**64 - 2)
     add_up.recompile()  # where it came from the cache, `same` has not been compiled at all
     assert sorted(str(signature[0]) for signature in same.signatures) == ["int64", "uint64"]
+
+
+rows, words = make_scratch((3, 4)), make_scratch(5, np.int64)
+
+
+@kernel
+def inner_product(n):
+    """Use up to five words that differ from those of the caller."""
+    w = words()
+    for i in range(5):
+        w[i] = i + n
+    return w[0] * w[4]
+
+
+@entry
+def work_in_scratch(rounds):
+    """Fill rows and words, call a kernel that has words of its own, and add up what is left here."""
+    total = 0.0
+    for n in range(rounds):
+        r, w = rows(), words()
+        w[:] = n
+        for i in range(3):
+            r[i, :] = i + 10 * inner_product(n)
+        for i in range(3):
+            for j in range(4):
+                total += r[i, j] + w[j]
+    return total, rows().shape, words().shape
+
+
+def test_scratch_is_ones_own_until_the_caller_returns():
+    total, of_rows, of_words = work_in_scratch(4)
+    assert (of_rows, of_words) == ((3, 4), (5,))
+    assert total == sum(4 * (i + 10 * n * (n + 4)) + 4 * n for n in range(4) for i in range(3))
+    if COMPILED:  # on the stack, and yet of any number of calls
+        assert work_in_scratch(200_000)[0] > 0

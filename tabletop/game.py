@@ -213,7 +213,7 @@ class BatchGame(ABC):
         same game, whatever the batch. Raises ValueError for a player count that the game or the configuration does not
         allow.
         """
-        self._check_states(states)
+        self._check_changeable(states)
         chosen = np.arange(len(states)) if lanes is None else self._check_lanes(states, lanes)
         size = len(chosen)
         if np.ndim(seeds) == 0:
@@ -274,7 +274,7 @@ class BatchGame(ABC):
 
         actions: integers [B] or [L]. Raises IllegalActionError naming the lane, and then no lane has changed.
         """
-        self._check_states(states)
+        self._check_changeable(states, contiguous=False)
         if lanes is not None:
             chosen = self._check_lanes(states, lanes)
             if len(np.unique(chosen)) != len(chosen):
@@ -286,7 +286,7 @@ class BatchGame(ABC):
             self.loops.step_some(self.rules, states, chosen, moves)
             return
         moves = self._as_actions(actions, len(states))
-        bad = shared_out(num_threads, self.loops.step, self.rules, states, moves)
+        bad = shared_out(num_threads, len(states), self.loops.step, self.rules, states, moves)
         if bad >= 0:
             raise self._illegal(states, int(bad), int(moves[bad]))
 
@@ -307,7 +307,7 @@ class BatchGame(ABC):
         rewards float32 [B, P] and terminated bool [B] are of the step; mask bool [B, A] and observation records [B] are
         of the decision that follows it. What is not given is not written. The result is the same for any `num_threads`.
         """
-        self._check_states(states)
+        self._check_changeable(states)
         size = len(states)
         moves = self._as_actions(actions, size)
         if rewards is None:
@@ -328,15 +328,19 @@ class BatchGame(ABC):
             self._check_observations(observation, size, "observation")
         raw, mask_bytes, out_raw = raw_bytes(states), mask.view(np.uint8), raw_bytes(observation)
         given = (states, raw, moves, rewards, terminated, mask_bytes, observation, out_raw, autoreset)
-        bad = shared_out(num_threads, self.loops.advance, self.rules, *given)
+        bad = shared_out(num_threads, size, self.loops.advance, self.rules, *given)
         if bad >= 0:
             raise self._illegal(states, int(bad), int(moves[bad]))
 
-    def random_actions(self, states: Array, seeds: Array, out: Array | None = None, num_threads: int = 1) -> Array:
+    def random_actions(self, states: Array, seeds: ArrayLike, out: Array | None = None, num_threads: int = 1) -> Array:
         """Return a legal action for every lane, uniformly: int64 [B]. seeds: uint64 [B]; lanes that are over get 0."""
+        self._check_states(states)
+        size = len(states)
+        seeds = self._as_seeds(seeds, size)
         if out is None:
-            out = np.empty(len(states), np.int64)
-        shared_out(num_threads, self.loops.random_actions, states, seeds, out)
+            out = np.empty(size, np.int64)
+        self._check_out(out, (size,), "out", np.int64)
+        shared_out(num_threads, size, self.loops.random_actions, states, seeds, out)
         return out
 
     # Outcomes -------------------------------------------------------------------------------------------------------
@@ -448,6 +452,14 @@ class BatchGame(ABC):
         if getattr(states, "dtype", None) != self.spec.state_dtype or states.ndim != 1:
             raise TypeError(f"states must be a one-dimensional array of {self.spec.name} records: game.new_states(B)")
 
+    def _check_changeable(self, states: Array, contiguous: bool = True) -> None:
+        self._check_states(states)
+        flags = states.flags
+        if not flags.writeable:
+            raise ValueError("states are read-only: take a copy")
+        if contiguous and not flags.c_contiguous:
+            raise ValueError("states must be contiguous: take a copy, not every second record, say")
+
     def _check_lanes(self, states: Array, lanes: ArrayLike) -> Array:
         chosen = np.ascontiguousarray(integers(lanes, "lanes"), dtype=np.int64)
         if chosen.ndim != 1:
@@ -459,13 +471,13 @@ class BatchGame(ABC):
         return chosen
 
     def _check_out(self, out: Array, shape: tuple[int, ...], name: str, dtype: Any = np.bool_) -> None:
-        if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
+        if out.shape != shape or out.dtype != dtype or not out.flags.carray:
             wanted = f"{np.dtype(dtype)} array {list(shape)}"
-            raise ValueError(f"{name} must be a contiguous {wanted}, not {out.dtype} {list(out.shape)}")
+            raise ValueError(f"{name} must be a contiguous, writable {wanted}, not {out.dtype} {list(out.shape)}")
 
     def _check_observations(self, out: Array, size: int, name: str) -> None:
-        if out.dtype != self.spec.observation_dtype or out.shape != (size,) or not out.flags.c_contiguous:
-            raise ValueError(f"{name} must be contiguous records of {self.spec.name}'s observation dtype [{size}]")
+        if out.dtype != self.spec.observation_dtype or out.shape != (size,) or not out.flags.carray:
+            raise ValueError(f"{name} must be contiguous, writable records of {self.spec.name}'s observation dtype [{size}]")
 
     def _as_seeds(self, seeds: ArrayLike, size: int) -> Array:
         if isinstance(seeds, (list, tuple)) and all(type(seed) is int and 0 <= seed < 2**64 for seed in seeds):

@@ -18,6 +18,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.callconv import RETCODE_USEREXC
 from numba.extending import intrinsic
 
 from tabletop.jit import COMPILED, entry, kernel
@@ -27,11 +28,12 @@ PATIENCE = 4000  # glances at the board before a helper sleeps: 40 to 140 cycles
 GRACE = 64  # glances before a thread takes over lanes of another, which lie in the cache of its core
 FAIR = 1000  # glances before a thread that waits lets others have its core
 
-# The board, int64: how many threads there are, and from LINE a block of two cache lines for each. The first tells it what
-# to do: its share, see `claim`; the loop and its arguments, both addresses; the lanes; the threads that share them, and in
-# how many parts each. In the second it says how many parts it has finished since it began, and whether it is awake.
+# The board, int64: how many threads there are, whether they are at work, what a loop raised; from LINE a block of two cache
+# lines for each thread. The first tells it what to do: its share, see `claim`; the loop and its arguments, both addresses;
+# the lanes; the threads that share them, and in how many parts each. In the second it says how many parts it has finished
+# since it began, and whether it is awake.
 LINE = 16
-CREW = 0
+CREW, BUSY, RAISED = range(3)
 SHARE, WORK, ARGUMENTS, SIZE, THREADS, EACH = range(6)
 DONE, AWAKE = 8, 9
 
@@ -39,7 +41,8 @@ DONE, AWAKE = 8, 9
 
 INT = ir.IntType(64)
 BYTES = ir.IntType(8).as_pointer()
-LOOP = ir.FunctionType(ir.VoidType(), [BYTES, INT, INT])
+LOOP = ir.FunctionType(INT, [BYTES, INT, INT])  # returns what it raised, see `run`
+UNKNOWN = 1  # raised, but not in compiled code
 X86 = platform.machine() in ("x86_64", "AMD64")
 
 
@@ -133,16 +136,16 @@ def job_compiled(typing, loop, arguments):
 
     def generate(context, builder, signature, values):
         place = cgutils.alloca_once_value(builder, values[1])
-        name = context.mangler(builder.function.name, (), abi_tags=("loop",))
-        function = ir.Function(builder.module, LOOP, name)
+        function = ir.Function(builder.module, LOOP, builder.module.get_unique_name(f"{builder.function.name}.loop"))
         function.linkage = "internal"
         inner = ir.IRBuilder(function.append_basic_block())
         packed = inner.load(inner.bitcast(function.args[0], place.type))
         compiled = loop.dispatcher.get_compile_result(call)
         context.active_code_library.add_linking_library(compiled.library)
         given = [*function.args[1:], *cgutils.unpack_tuple(inner, packed, len(arguments))]
-        context.call_internal_no_propagate(inner, compiled.fndesc, call, given)
-        inner.ret_void()
+        status, _ = context.call_internal_no_propagate(inner, compiled.fndesc, call, given)
+        raised = inner.select(status.is_user_exc, inner.ptrtoint(status.excinfoptr, INT), INT(UNKNOWN))
+        inner.ret(inner.select(status.is_error, raised, INT(0)))
         addresses = [builder.ptrtoint(function, INT), builder.ptrtoint(place, INT)]
         return context.make_tuple(builder, signature.return_type, addresses)
 
@@ -151,14 +154,27 @@ def job_compiled(typing, loop, arguments):
 
 @intrinsic
 def run(_, function, arguments, first, stop):
-    """Do a `job` for the lanes first..stop-1."""
+    """Do a `job` for the lanes first..stop-1. Return 0, the address of the exception it raised, or UNKNOWN."""
 
     def generate(context, builder, signature, values):
         function = builder.inttoptr(values[0], LOOP.as_pointer())
-        builder.call(function, [builder.inttoptr(values[1], BYTES), values[2], values[3]])
+        return builder.call(function, [builder.inttoptr(values[1], BYTES), values[2], values[3]])
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def raise_again(_, raised):
+    """Raise an exception by its address."""
+
+    def generate(context, builder, signature, values):
+        place = context.call_conv._get_excinfo_argument(builder.function)
+        with builder.if_then(builder.icmp_unsigned("!=", values[0], INT(0))):
+            builder.store(builder.inttoptr(values[0], place.type.pointee), place)
+            context.call_conv._return_errcode_raw(builder, RETCODE_USEREXC)
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.int64, types.int64), generate
+    return types.void(types.int64), generate
 
 
 # Compiled: sharing out ---------------------------------------------------------------------------------------------------
@@ -204,7 +220,9 @@ def work_on(board, thread, me):
         each, size = board[told + EACH], board[told + SIZE]
         parts, before = each * board[told + THREADS], each * thread
         begin, end = size * (before + first) // parts, size * (before + stop) // parts
-        run(board[told + WORK], board[told + ARGUMENTS], begin, end)
+        raised = run(board[told + WORK], board[told + ARGUMENTS], begin, end)
+        if raised != 0:
+            poke(board, RAISED, raised)
         finished += stop - first
         first, stop = claim(board, thread, thread == me)
     if finished > 0:
@@ -232,11 +250,22 @@ def wait(glances):
 def share_compiled(board, threads, size, work):
     """See `share`."""
     function, arguments = work
-    if threads <= 1 or size < threads:
-        run(function, arguments, 0, size)
-        return
+    if threads > 1 and size >= threads and replace(board, BUSY, 0, 1):
+        raised = together(board, threads, size, function, arguments)
+        poke(board, BUSY, 0)
+    else:
+        raised = run(function, arguments, 0, size)
+    if raised == UNKNOWN:
+        raise RuntimeError("a loop over lanes failed")
+    raise_again(raised)
+
+
+@kernel
+def together(board, threads, size, function, arguments):
+    """Do a job on several threads. Return what it raised, as `run`, of several exceptions any."""
     each = min(PARTS, size // threads)
     finished = all_done(board) + threads * each
+    poke(board, RAISED, 0)
     for thread in range(threads - 1, -1, -1):
         told = block(thread)
         board[told + WORK], board[told + ARGUMENTS] = function, arguments
@@ -251,11 +280,13 @@ def share_compiled(board, threads, size, work):
         if glances == GRACE:
             for thread in range(1, threads):
                 work_on(board, thread, 0)
+    return peek(board, RAISED)
 
 
 @entry
 def help_out(board, me):
     """Work on the own share whenever there is one, until there has been none for a while."""
+    poke(board, block(me) + AWAKE, 1)
     glances = 0
     while glances < PATIENCE:
         word = peek(board, block(me) + SHARE)
@@ -278,7 +309,8 @@ def share_plainly(board, threads, size, work):
     loop(0, size, *arguments)
 
 
-# job(loop, arguments): make of a kernel loop(first, stop, *arguments) over lanes and the tuple of its arguments, the arrays
-# in it whole, what `share` takes.
-# share(board, threads, size, job): do a job for all lanes below `size` on `threads` threads, of which the caller is one.
+# job(loop, arguments): make of a kernel loop(first, stop, *arguments) over lanes and the tuple of its arguments what `share`
+# takes. Arrays are given whole; one made by the caller must be used by it after `share`, or it is freed before.
+# share(board, threads, size, job): do a job for all lanes below `size` on `threads` threads, of which the caller is one; on
+# one, if others are at it. What the loop raises is raised when all parts are finished.
 job, share = (job_compiled, share_compiled) if COMPILED else (job_plainly, share_plainly)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import os
+import sys
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -18,6 +20,7 @@ try:
 except AttributeError:  # not on this system
     CORES = os.cpu_count() or 1
 MAX_THREADS = min(CORES, 256)  # more would only be in each other's way
+LEAST = 64  # lanes of a thread: for fewer it is not worth waking
 
 
 class Crew:
@@ -27,22 +30,35 @@ class Crew:
         words = np.zeros(LINE * (2 + MAX_THREADS), np.int64)
         self.board = words[-words.ctypes.data % (8 * LINE) // 8 :]
         self.board[CREW] = 1
-        self.busy = Lock()
+        self.hiring = Lock()
         self.inboxes: list[SimpleQueue[None]] = []
 
-    def wake(self, threads: int) -> None:
-        """See to it that there are helpers 1..threads-1, and that they are awake."""
-        while self.board[CREW] < threads:
-            inbox: SimpleQueue[None] = SimpleQueue()
-            self.inboxes.append(inbox)
-            me = len(self.inboxes)
-            Thread(target=self._serve, args=(me, inbox), name=f"lanes-{me}", daemon=True).start()
-            self.board[CREW] = me + 1
+    def gather(self, threads: int) -> int:
+        """See to it that there are helpers 1..threads-1 and that they are awake. Return how many threads there can be."""
+        if self.board[CREW] < threads and self.hiring.acquire(blocking=False):
+            try:
+                self._hire(threads)
+            finally:
+                self.hiring.release()
+        threads = min(threads, int(self.board[CREW]))
         for me in range(1, threads):
-            awake = LINE * (1 + me) + AWAKE
-            if not self.board[awake]:
-                self.board[awake] = 1
-                self.inboxes[me - 1].put(None)
+            inbox = self.inboxes[me - 1]
+            if not self.board[LINE * (1 + me) + AWAKE] and inbox.empty():
+                inbox.put(None)
+        return threads
+
+    def _hire(self, threads: int) -> None:
+        """Begin further threads, as many as the system allows and none once the program ends."""
+        # Compiled here, not by the thread: who forks meanwhile would have the compiler's lock for ever.
+        help_out(self.board, MAX_THREADS - 1)
+        while self.board[CREW] < threads and not sys.is_finalizing():
+            me, inbox = int(self.board[CREW]), SimpleQueue[None]()
+            try:
+                Thread(target=self._serve, args=(me, inbox), name=f"lanes-{me}", daemon=True).start()
+            except RuntimeError:  # the system has no more of them
+                return
+            self.inboxes[me - 1 :] = [inbox]
+            self.board[CREW] = me + 1
 
     def _serve(self, me: int, inbox: SimpleQueue[None]) -> None:
         while True:
@@ -59,20 +75,20 @@ def _renew() -> None:
     _crew = Crew()
 
 
-def shared_out(num_threads: int, loop: Callable[..., Any], *arguments: Any) -> Any:
+def shared_out(num_threads: int, size: int, loop: Callable[..., Any], *arguments: Any) -> Any:
     """Return what an entry `loop(board, threads, *arguments)`, one that calls `share`, does on up to `num_threads` threads.
 
-    As many as there are cores at most; one alone where another thread has the crew at work, and without compilation. What
-    comes of it is the same in all cases.
+    size: lanes. As many threads as there were cores when the package was imported at most, each with LEAST lanes or more;
+    one alone where another thread has the crew at work, and without compilation. What comes of it is the same in all
+    cases. Raises ValueError or TypeError for a number of threads that is none.
     """
-    threads = min(num_threads, MAX_THREADS)
-    if threads <= 1 or not COMPILED or not _crew.busy.acquire(blocking=False):
-        return loop(_crew.board, 1, *arguments)
-    try:
-        _crew.wake(threads)
-        return loop(_crew.board, threads, *arguments)
-    finally:
-        _crew.busy.release()
+    crew, threads = _crew, operator.index(num_threads)
+    if threads < 1:
+        raise ValueError(f"num_threads must be at least 1, not {num_threads}")
+    threads = min(threads, MAX_THREADS, size // LEAST)
+    if threads > 1 and COMPILED:
+        return loop(crew.board, crew.gather(threads), *arguments)
+    return loop(crew.board, 1, *arguments)
 
 
 # A forked process has none of its parent's threads; Windows has no fork.

@@ -139,6 +139,7 @@ class AECGame(AECEnv):
         self._action[0] = operator.index(action)
         illegal = shared_out(
             1,
+            1,
             loops.advance,
             game.rules,
             self.states,

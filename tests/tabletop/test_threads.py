@@ -10,8 +10,8 @@ import pytest
 
 from tabletop import threads
 from tabletop.jit import COMPILED
-from tabletop.sharing import AWAKE, DONE, LINE
-from tests.tabletop.counting import count_all
+from tabletop.sharing import AWAKE, BUSY, CREW, DONE, LINE, help_out
+from tests.tabletop.counting import count_all, stumble_all
 
 threaded = pytest.mark.skipif(not COMPILED, reason="one thread without compilation")
 
@@ -20,6 +20,7 @@ threaded = pytest.mark.skipif(not COMPILED, reason="one thread without compilati
 def many(request, monkeypatch):
     """Return a number of threads, more than this machine may have cores."""
     monkeypatch.setattr(threads, "MAX_THREADS", request.param)
+    monkeypatch.setattr(threads, "LEAST", 1)
     monkeypatch.setattr(threads, "_crew", threads.Crew())
     return request.param
 
@@ -28,7 +29,7 @@ def counted(num_threads, size, number=1, times=1):
     """Return how often each lane was come to."""
     counts = np.zeros(size, np.int64)
     for _ in range(times):
-        threads.shared_out(num_threads, count_all, counts, number)
+        threads.shared_out(num_threads, size, count_all, counts, number)
     return counts
 
 
@@ -48,12 +49,25 @@ def test_helpers_that_sleep_are_woken(many, pause):
     for turn in range(20):
         time.sleep(pause)
         assert (counted(many, 1000, number=turn) == turn).all()
-    if COMPILED and many > 1:
-        time.sleep(0.2)
-        awake = threads._crew.board[LINE * 2 + AWAKE :: LINE]
-        assert not awake[: many - 1].any(), "helpers without work go to sleep"
-        threads._crew.wake(many)
-        assert awake[: many - 1].all()
+
+
+@threaded
+def test_helpers_without_work_sleep(many, monkeypatch):
+    calls = []
+
+    def noting(board, me):
+        calls.append(me)
+        help_out(board, me)
+
+    monkeypatch.setattr(threads, "help_out", noting)
+    for turn in range(1, 4):
+        until = time.monotonic() + 20
+        while time.monotonic() < until and min(map(calls.count, range(1, many)), default=turn) < turn:
+            counted(many, 1000)
+            time.sleep(0.01)
+        assert min(map(calls.count, range(1, many)), default=turn) >= turn, calls
+    time.sleep(0.1)
+    assert not threads._crew.board[LINE * 2 + AWAKE :: LINE].any()
 
 
 def test_who_never_comes_is_not_waited_for(many, monkeypatch):
@@ -66,7 +80,7 @@ def test_helpers_do_their_part(many):
     """Not the caller alone: every helper has finished parts, once all have had time to begin."""
     long = np.zeros(2_000_000, np.int64)
     for _ in range(200):
-        threads.shared_out(many, count_all, long, 1)
+        threads.shared_out(many, len(long), count_all, long, 1)
         done = threads._crew.board[LINE + DONE :: LINE][:many]
         if many == 1 or done.all():
             break
@@ -78,7 +92,7 @@ def test_two_callers_at_once_both_get_their_work_done(many):
 
     def call(own):
         for _ in range(2000):
-            threads.shared_out(many, count_all, own, 1)
+            threads.shared_out(many, len(own), count_all, own, 1)
 
     callers = [threading.Thread(target=call, args=(own,)) for own in counts]
     for caller in callers:
@@ -91,7 +105,7 @@ def test_two_callers_at_once_both_get_their_work_done(many):
 @threaded
 def test_no_more_threads_than_cores():
     before = {thread.name for thread in threading.enumerate()}
-    assert (counted(10_000, 20_000) == 1).all()
+    assert (counted(10_000, 2_000_000) == 1).all()
     begun = {thread.name for thread in threading.enumerate()} - before
     assert len([name for name in begun if name.startswith("lanes-")]) < threads.CORES
 
@@ -101,10 +115,63 @@ def test_no_more_threads_than_cores():
 def test_a_forked_process_gets_threads_of_its_own():
     program = (
         "import os, sys, numpy as np; from tabletop import threads; from tests.tabletop.counting import count_all;"
-        "threads.MAX_THREADS = 2; threads._renew(); counts = np.zeros(100, np.int64);"
-        "threads.shared_out(2, count_all, counts, 1); child = os.fork();"
-        "threads.shared_out(2, count_all, counts, 1); assert (counts == 2).all();"
+        "threads.MAX_THREADS = 2; threads._renew(); counts = np.zeros(200, np.int64);"
+        "threads.shared_out(2, 200, count_all, counts, 1); child = os.fork();"
+        "threads.shared_out(2, 200, count_all, counts, 1); assert (counts == 2).all();"
         "assert threads._crew.board[0] == 2;"
         "sys.exit(0) if child == 0 else sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
     )
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", program], timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("stone", [0, 500, 999])
+def test_what_a_loop_raises_is_raised_when_all_are_done(many, stone):
+    for _ in range(20):
+        counts = np.zeros(1000, np.int64)
+        with pytest.raises(ValueError, match="a stone"):
+            threads.shared_out(many, 1000, stumble_all, counts, stone)
+        assert counts[stone] == 1
+        assert counts.max() <= 2
+        assert not threads._crew.board[BUSY]
+        assert (counted(many, 1000) == 1).all()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, False])
+def test_a_number_of_threads_is_at_least_one(wrong):
+    with pytest.raises(ValueError, match="num_threads must be at least 1"):
+        counted(wrong, 10)
+
+
+@pytest.mark.parametrize("wrong", [1.0, 2.5, "2", None, [2]])
+def test_a_number_of_threads_is_a_whole_number(wrong):
+    with pytest.raises(TypeError, match="integer"):
+        counted(wrong, 10)
+
+
+@threaded
+def test_threads_that_the_system_refuses_are_done_without(many, monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        for _ in range(5):
+            assert (counted(many, 1000) == 1).all()
+        assert threads._crew.board[CREW] == 1
+    assert (counted(many, 1000, times=100) == 100).all()
+    assert threads._crew.board[CREW] == many == 1 + len(threads._crew.inboxes)
+
+
+@threaded
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+def test_a_fork_right_after_the_first_call_can_still_compile():
+    """The helper does not hold the compiler's lock then: what it runs was compiled by the caller."""
+    program = (
+        "import os, sys, numba, numpy as np; from tabletop import threads;"
+        "from tests.tabletop.counting import count_all; threads.MAX_THREADS = 2; threads._renew();"
+        "threads.shared_out(2, 1000, count_all, np.zeros(1000, np.int64), 1); child = os.fork();"
+        "assert numba.njit(lambda x: x + 1)(1) == 2;"
+        "sys.exit(0) if child == 0 else sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    for _ in range(3):
+        assert subprocess.run([sys.executable, "-W", "ignore", "-c", program], timeout=60).returncode == 0

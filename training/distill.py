@@ -349,13 +349,18 @@ def label(folder: Path, labeller: Labeller, shards: int, jobs: int) -> list[Shar
 
 
 class Worth(NamedTuple):
-    """What labels say of a policy: mean value of its choices, and of its likeliest actions, less that of chance."""
+    """What labels say of a policy: mean value of its choices among the actions tried, less that of chance.
+
+    sampling, likeliest: of its choices by their probabilities, and of the likeliest. strayed: in how many of the
+    positions an action is likelier that was not tried, of which nothing is learned and which so may grow unseen.
+    """
 
     sampling: float
     likeliest: float
+    strayed: float
 
     def __str__(self) -> str:
-        return f"{self.sampling:+.5f} sampling, {self.likeliest:+.5f} best action"
+        return f"{self.sampling:+.5f} sampling, {self.likeliest:+.5f} best action ({self.strayed:.1%} not tried)"
 
 
 def renamed(game: BatchGame, labels: Labels, rng: np.random.Generator) -> Labels:
@@ -449,13 +454,15 @@ def expected_value(network: TorchNetwork, shards: Sequence[Shard], aim: Aim) -> 
             continue
         positions = network.read(labels.observations, labels.masks)
         values, tried, _ = legal_values([labels], aim)
-        scores = network(positions, np.arange(len(positions)))[0].masked_fill(~tried, MASKED)
+        scores = network(positions, np.arange(len(positions)))[0]
+        strayed = ~tried.gather(1, scores.argmax(1, keepdim=True)).squeeze(1)
+        scores = scores.masked_fill(~tried, MASKED)
         sampled = (log_probabilities(scores).exp() * values).sum(1)
-        parts.append(torch.stack([sampled, values.gather(1, scores.argmax(1, keepdim=True)).squeeze(1)]))
+        likeliest = values.gather(1, scores.argmax(1, keepdim=True)).squeeze(1)
+        parts.append(torch.stack([sampled, likeliest, strayed.to(values.dtype)]))
     if not parts:
         raise ValueError("no position left a choice between actions worth trying: lower --floor, or make more --shards")
-    sampling, likeliest = torch.cat(parts, dim=1).mean(1).tolist()
-    return Worth(sampling, likeliest)
+    return Worth(*torch.cat(parts, dim=1).mean(1).tolist())
 
 
 @torch.no_grad()

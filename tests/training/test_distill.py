@@ -454,7 +454,7 @@ def test_noise_alone_teaches_nothing(positions, tmp_path):
     train, test = halves(tmp_path, observations, masks, np.random.default_rng(3).normal(0, 0.3, masks.shape))
     network = small_network(game)
     learn(network, train, test, aim=Aim(), temperature=0.005, epochs=3, learning_rate=1e-3)
-    assert max(map(abs, expected_value(network, test, Aim()))) < 0.05
+    assert max(map(abs, expected_value(network, test, Aim())[:2])) < 0.05
 
 
 def test_a_shard_reads_as_it_was_written(positions, tmp_path):
@@ -494,7 +494,23 @@ def test_the_value_of_a_sure_choice_is_that_of_its_label_less_the_mean(positions
     first, _ = halves(tmp_path, observations, masks, values)
     labels = read_shard(first[0])
     expected = (1 - 1 / labels.masks.sum(axis=1)).mean()
-    assert expected_value(network, first, Aim()) == pytest.approx((expected, expected), abs=1e-4)
+    assert expected_value(network, first, Aim()) == pytest.approx((expected, expected, 0.0), abs=1e-4)
+
+
+def test_a_choice_that_was_not_tried_is_told_of(positions, tmp_path):
+    game, observations, masks = positions
+    network = small_network(game, "greedy")
+    network.advice.bias.data[0] = 1000.0  # does what its advisor says
+    advised = network.advisors.advise(observations, masks)[:, 0]
+    tried = masks.copy()
+    tried[np.arange(0, len(masks), 4), advised[::4]] = False
+    some = tried.any(axis=1)
+    nothing = np.zeros(masks.shape, np.float32)
+    write_shard(tmp_path / "x.npz", Labels(*(array[some] for array in (observations, masks, tried, nothing, nothing))))
+    found = expected_value(network, [Shard(tmp_path / "x.npz", game)], Aim())
+    assert found.strayed == pytest.approx((~tried[np.arange(len(masks)), advised])[some].mean())
+    assert 0.1 < found.strayed < 0.3
+    assert f"{found.strayed:.1%} not tried" in str(found)
 
 
 def test_sharper_scores_are_so_many_times_apart(positions):

@@ -165,9 +165,8 @@ def one_tile(o, colours):
 
 # Choices of groups ------------------------------------------------------------------------------------------------------
 
-# Rows of the scratch `work`, float64 [SCRATCH]. By
-# the room that a total leaves: the most gained, and by which groups, as bits. By kind: what a group changes for the
-# demander and for the responder, and what a demand gains before the reply.
+# Rows of the scratch `work`, float64 [SCRATCH]. By the room that a total leaves: the most gained, and by which groups, as
+# bits. By kind: what a group changes for the demander and for the responder, and what a demand gains before the reply.
 MOST, CHOSEN, OURS, THEIRS, HOPES, SCRATCH = 0, 32, 64, 96, 128, 160
 scratch = make_scratch(SCRATCH)
 

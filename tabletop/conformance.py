@@ -16,6 +16,7 @@ import numpy as np
 from tabletop.game import Array, BatchGame, IllegalActionError, raw_bytes
 from tabletop.seeding import spread
 from tabletop.state import NO_PLAYER
+from tabletop.threads import forced
 
 Redeal = Callable[[Array, int, Array], Array]
 ZERO_SUM = 1e-4  # what float32 sums may be off by
@@ -352,7 +353,10 @@ def _check_batches(check: _Check, seeds: Array, decisions: int) -> None:
     }.items():
         played = check.played(seeds[chosen], decisions)
         check.demand_equal(played, whole[chosen], f"{name} plays other games than a batch of {size}")
-    check.demand_equal(check.played(seeds, decisions, num_threads=2), whole, "two threads play other games than one")
+    with forced(2):
+        check.demand_equal(
+            check.played(seeds, decisions, num_threads=2), whole, "two threads play other games than one"
+        )
     states = check.game.new_states(size)
     for lanes in np.array_split(np.arange(size)[::-1], 3):
         check.game.reset(states, seeds[lanes], lanes=lanes, num_players=check.count)
@@ -402,7 +406,8 @@ def _check_advance(check: _Check, seeds: Array, decisions: int) -> None:
             for field, value in expected.items():
                 check.demand(np.array_equal(out[field], value), f"{name} writes another {field} than step", by_hand)
             check.demand_equal(fused, by_hand, f"{name} differs from step", by_hand)
-            game.advance(threaded, actions, autoreset=autoreset, num_threads=2)
+            with forced(2):
+                game.advance(threaded, actions, autoreset=autoreset, num_threads=2)
             check.demand_equal(threaded, fused, f"{name} differs with two threads", by_hand)
 
 

@@ -272,7 +272,8 @@ class BatchGame(ABC):
     def step(self, states: Array, actions: ArrayLike, lanes: ArrayLike | None = None, num_threads: int = 1) -> None:
         """Carry out one action in every lane, or in `lanes` [L], in place; a lane that is over ignores its action.
 
-        actions: integers [B] or [L]. Raises IllegalActionError naming the lane, and then no lane has changed.
+        actions: integers [B] or [L]. num_threads: how many share all lanes (`tabletop.threads`), the result is the same.
+        Raises IllegalActionError naming the lane, and then no lane has changed; ValueError for read-only states.
         """
         self._check_changeable(states, contiguous=False)
         if lanes is not None:
@@ -477,7 +478,9 @@ class BatchGame(ABC):
 
     def _check_observations(self, out: Array, size: int, name: str) -> None:
         if out.dtype != self.spec.observation_dtype or out.shape != (size,) or not out.flags.carray:
-            raise ValueError(f"{name} must be contiguous, writable records of {self.spec.name}'s observation dtype [{size}]")
+            raise ValueError(
+                f"{name} must be contiguous, writable records of {self.spec.name}'s observation dtype [{size}]"
+            )
 
     def _as_seeds(self, seeds: ArrayLike, size: int) -> Array:
         if isinstance(seeds, (list, tuple)) and all(type(seed) is int and 0 <= seed < 2**64 for seed in seeds):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any
@@ -19,7 +20,8 @@ try:
     CORES = len(os.sched_getaffinity(0))
 except AttributeError:  # not on this system
     CORES = os.cpu_count() or 1
-MAX_THREADS = min(CORES, 256)  # more would only be in each other's way
+MOST = 256  # that the board has room for
+MAX_THREADS = min(CORES, MOST)  # more would only be in each other's way
 LEAST = 64  # lanes of a thread: for fewer it is not worth waking
 
 
@@ -27,7 +29,7 @@ class Crew:
     """The helpers of a process, and their board."""
 
     def __init__(self) -> None:
-        words = np.zeros(LINE * (2 + MAX_THREADS), np.int64)
+        words = np.zeros(LINE * (2 + MOST), np.int64)
         self.board = words[-words.ctypes.data % (8 * LINE) // 8 :]
         self.board[CREW] = 1
         self.hiring = Lock()
@@ -50,7 +52,7 @@ class Crew:
     def _hire(self, threads: int) -> None:
         """Begin further threads, as many as the system allows and none once the program ends."""
         # Compiled here, not by the thread: who forks meanwhile would have the compiler's lock for ever.
-        help_out(self.board, MAX_THREADS - 1)
+        help_out(self.board, MOST - 1)
         while self.board[CREW] < threads and not sys.is_finalizing():
             me, inbox = int(self.board[CREW]), SimpleQueue[None]()
             try:
@@ -89,6 +91,18 @@ def shared_out(num_threads: int, size: int, loop: Callable[..., Any], *arguments
     if threads > 1 and COMPILED:
         return loop(crew.board, crew.gather(threads), *arguments)
     return loop(crew.board, 1, *arguments)
+
+
+@contextmanager
+def forced(threads: int) -> Iterator[None]:
+    """Let up to so many threads share any number of lanes, whatever the cores: for tests, which have few of both."""
+    global MAX_THREADS, LEAST
+    before = MAX_THREADS, LEAST
+    MAX_THREADS, LEAST = min(threads, MOST), 1
+    try:
+        yield
+    finally:
+        MAX_THREADS, LEAST = before
 
 
 # A forked process has none of its parent's threads; Windows has no fork.

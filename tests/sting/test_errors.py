@@ -9,6 +9,7 @@ import sting_env
 from sting_env import VARIANTS, StingConfig, StingGame, variant
 from sting_env.game import game_of
 from tabletop.game import IllegalActionError, PositionError
+from tabletop.threads import forced
 from tests.sting.players import choose, fresh, play_out
 from tests.sting.table import Table, run
 
@@ -119,11 +120,12 @@ def test_after_an_illegal_action_no_lane_has_changed():
             lambda wrong=wrong: game.step(states, wrong),
             lambda wrong=wrong: game.step(states, wrong, num_threads=2),
             lambda wrong=wrong: game.advance(states, wrong),
+            lambda wrong=wrong: game.advance(states, wrong, num_threads=2),
             lambda wrong=wrong: game.step(states, wrong, lanes=np.arange(20)),
         ):
             if game.terminated(states)[lane]:
                 break
-            with pytest.raises(IllegalActionError, match=f"lane {lane},"):
+            with forced(2), pytest.raises(IllegalActionError, match=f"lane {lane},"):
                 attempt()
             assert np.array_equal(states, before)
         game.step(states, actions)
@@ -393,3 +395,58 @@ def test_an_error_in_the_middle_of_a_play_shows_the_question():
     table = Table([["W", "B1"], ["B2"]], [run(1, "R4", "R5", "R6")]).play("add W")
     with pytest.raises(IllegalActionError, match=r"END.*'accept'.*end low, end high"):
         table.play("accept")
+
+
+def test_read_only_states_are_refused():
+    game = StingGame()
+    states = fresh(game, range(3))
+    actions = game.random_actions(states, states["seed"])
+    before = states.copy()
+    states.flags.writeable = False
+    for change in (
+        lambda: game.reset(states, 1),
+        lambda: game.step(states, actions),
+        lambda: game.step(states, actions[:1], lanes=[0]),
+        lambda: game.advance(states, actions),
+    ):
+        with pytest.raises(ValueError, match="read-only: take a copy"):
+            change()
+    assert np.array_equal(states, before)
+
+
+def test_states_that_are_not_contiguous_are_refused_where_bytes_are_written():
+    game = StingGame()
+    states = fresh(game, range(6))[::2]
+    for change in (lambda: game.reset(states, 1), lambda: game.advance(states, game.random_actions(states, [1, 2, 3]))):
+        with pytest.raises(ValueError, match="contiguous: take a copy"):
+            change()
+
+
+def test_random_actions_want_a_seed_and_a_place_for_every_lane():
+    game = StingGame()
+    states = fresh(game, range(5))
+    expected = game.random_actions(states, np.arange(5, dtype=np.uint64))
+    assert np.array_equal(game.random_actions(states, [0, 1, 2, 3, 4]), expected)
+    for seeds in ([1], np.arange(4, dtype=np.uint64), np.zeros((5, 2), np.uint64)):
+        with pytest.raises(ValueError, match=r"seeds must have shape \[5\]"):
+            game.random_actions(states, seeds)
+    for out in (np.empty(4, np.int64), np.empty(5, np.int32), np.empty(10, np.int64)[::2]):
+        with pytest.raises(ValueError, match=r"out must be a contiguous, writable int64 array \[5\]"):
+            game.random_actions(states, [0, 1, 2, 3, 4], out=out)
+    kept = np.empty(5, np.int64)
+    kept.flags.writeable = False
+    with pytest.raises(ValueError, match="writable"):
+        game.random_actions(states, [0, 1, 2, 3, 4], out=kept)
+
+
+def test_wrong_numbers_of_threads_are_named():
+    game = StingGame()
+    states = fresh(game, range(3))
+    actions = game.random_actions(states, states["seed"])
+    for call in (
+        lambda: game.step(states, actions, num_threads=0),
+        lambda: game.advance(states, actions, num_threads=-2),
+        lambda: game.random_actions(states, states["seed"], num_threads=0),
+    ):
+        with pytest.raises(ValueError, match="num_threads must be at least 1, not"):
+            call()

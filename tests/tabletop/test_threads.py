@@ -18,11 +18,10 @@ threaded = pytest.mark.skipif(not COMPILED, reason="one thread without compilati
 
 @pytest.fixture(params=[1, 2, 5])
 def many(request, monkeypatch):
-    """Return a number of threads, more than this machine may have cores."""
-    monkeypatch.setattr(threads, "MAX_THREADS", request.param)
-    monkeypatch.setattr(threads, "LEAST", 1)
+    """Give a number of threads, more than this machine may have cores."""
     monkeypatch.setattr(threads, "_crew", threads.Crew())
-    return request.param
+    with threads.forced(request.param):
+        yield request.param
 
 
 def counted(num_threads, size, number=1, times=1):
@@ -109,20 +108,6 @@ def test_no_more_threads_than_cores():
     assert len([name for name in begun if name.startswith("lanes-")]) < threads.CORES
 
 
-@threaded
-@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
-def test_a_forked_process_gets_threads_of_its_own():
-    program = (
-        "import os, sys, numpy as np; from tabletop import threads; from tests.tabletop.counting import count_all;"
-        "threads.MAX_THREADS = 2; threads._renew(); counts = np.zeros(200, np.int64);"
-        "threads.shared_out(2, 200, count_all, counts, 1); child = os.fork();"
-        "threads.shared_out(2, 200, count_all, counts, 1); assert (counts == 2).all();"
-        "assert threads._crew.board[0] == 2;"
-        "sys.exit(0) if child == 0 else sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
-    )
-    assert subprocess.run([sys.executable, "-W", "ignore", "-c", program], timeout=60).returncode == 0
-
-
 @pytest.mark.parametrize("stone", [0, 500, 999])
 def test_what_a_loop_raises_is_raised_when_all_are_done(many, stone):
     for _ in range(20):
@@ -163,13 +148,19 @@ def test_threads_that_the_system_refuses_are_done_without(many, monkeypatch):
 
 @threaded
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
-def test_a_fork_right_after_the_first_call_can_still_compile():
-    """The helper does not hold the compiler's lock then: what it runs was compiled by the caller."""
+@pytest.mark.parametrize(
+    "then",
+    [
+        "threads.shared_out(2, 200, count_all, counts, 1); assert (counts == 2).all(); assert threads._crew.board[0] == 2",
+        "import numba; assert numba.njit(lambda x: x + 1)(1) == 2",
+    ],
+    ids=["has threads of its own", "can compile at once"],  # the helper does not hold the compiler's lock meanwhile
+)
+def test_a_forked_process(then):
     program = (
-        "import os, sys, numba, numpy as np; from tabletop import threads;"
-        "from tests.tabletop.counting import count_all; threads.MAX_THREADS = 2; threads._renew();"
-        "threads.shared_out(2, 1000, count_all, np.zeros(1000, np.int64), 1); child = os.fork();"
-        "assert numba.njit(lambda x: x + 1)(1) == 2;"
+        "import os, sys, numpy as np; from tabletop import threads; from tests.tabletop.counting import count_all;"
+        "threads.MAX_THREADS = 2; counts = np.zeros(200, np.int64);"
+        f"threads.shared_out(2, 200, count_all, counts, 1); child = os.fork(); {then};"
         "sys.exit(0) if child == 0 else sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
     )
     for _ in range(3):

@@ -3,7 +3,7 @@
 A loop over lanes is a kernel `loop(first, stop, *arguments)`. `share` cuts the lanes into a share for each thread and
 each share into parts. The caller works on its own share, every helper on its own, so that a lane is mostly worked on by
 the same core; then the caller takes over what a helper that is late has not begun. Helpers wait for work in compiled
-code, without Python's lock; who has waited a fifth of a millisecond or so in vain sleeps, and is woken by the next
+code, without Python's lock; who has waited a tenth of a millisecond or two in vain sleeps, and is woken by the next
 call, which goes on by itself meanwhile.
 
 All they share is the board, words of 64 bits that are read and written atomically (acquire and release).

@@ -101,11 +101,17 @@ def test_two_callers_at_once_both_get_their_work_done(many):
 
 
 @threaded
-def test_no_more_threads_than_cores():
-    before = {thread.name for thread in threading.enumerate()}
+def test_as_many_threads_as_cores_and_no_more(monkeypatch):
+    monkeypatch.setattr(threads, "_crew", threads.Crew())
     assert (counted(10_000, 2_000_000) == 1).all()
-    begun = {thread.name for thread in threading.enumerate()} - before
-    assert len([name for name in begun if name.startswith("lanes-")]) < threads.CORES
+    assert threads._crew.board[CREW] == threads.MAX_THREADS <= threads.CORES
+
+
+@threaded
+def test_few_lanes_wake_nobody(monkeypatch):
+    monkeypatch.setattr(threads, "_crew", threads.Crew())
+    assert (counted(2, 2 * threads.LEAST - 1) == 1).all()
+    assert threads._crew.board[CREW] == 1
 
 
 @pytest.mark.parametrize("stone", [0, 500, 999])
